@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions bench-peers bench-gateway bench-explore lost deb bench fidelity fidelity-linux reproduce advice
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-gateway bench-explore lost deb bench fidelity fidelity-linux held reproduce advice ledger evidence
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -34,23 +34,27 @@ test-explore: tools web
 	@if [ ! -f $(PAGE) ] || ! command -v chromium >/dev/null || ! node -e 'process.exit(+(parseInt(process.versions.node) < 20))'; then \
 	  if [ "$$BENTPIPE_REQUIRE" = all ]; then echo "the tests of the explorer need npm, node 20 and chromium"; exit 1; \
 	  else echo "skipped: the tests of the explorer need npm, node 20 and chromium"; fi; \
-	else $(CARGO) build --quiet --workspace $(WITH) && \
-	  cd $(WEB) && BENTPIPE=$(CURDIR)/target/debug/bentpipe BENTPIPE_PAGE= npm test --silent; fi
+	else $(CARGO) build --release --quiet --workspace $(WITH) && \
+	  cd $(WEB) && BENTPIPE=$(CURDIR)/target/release/bentpipe BENTPIPE_PAGE= npm test --silent; fi
+
+# The command as it is shipped: optimised across crates, which takes a minute more.
+dist: web
+	$(CARGO) build --profile dist $(WITH)
+
+# Whether this build prints and writes what an older one does, for a change that must
+# change no output: `make outputs OLDER=path/to/bentpipe`.
+outputs: all
+	python3 fidelity/outputs.py $(OLDER) target/release/bentpipe
 
 # The Debian package: the command, and the service of the gateway. It needs cargo-deb
 # (`cargo install cargo-deb`).
-deb: all
-	$(CARGO) deb -p bentpipe-cli --no-build
+deb: dist
+	$(CARGO) deb -p bentpipe-cli --no-build --profile dist
 
-# Installs what the tests need, then runs all of them.
+# Installs what the tests need, builds everything once, then runs all tests:
+# independent parts side by side, with a table of what took how long.
 test: tools web
-	$(CARGO) test --workspace $(WITH) --quiet
-	$(MAKE) test-explore
-	$(MAKE) test-python
-	python3 benches/instructions/run.py --check
-	$(MAKE) lost
-	$(MAKE) cluster notebooks docs
-	$(MAKE) verdicts
+	python3 .ci/test.py --features "$(FEATURES)"
 
 # The documentation as a site in target/site, which needs no server and loads
 # nothing from the network; a broken link or a page without a place fails.
@@ -87,7 +91,7 @@ LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
 # clusters run in a Python of their own, where pip and the network are there.
 PYTHON_TOOLS = duckdb polars pytest mkdocs-material mkdocstrings-python \
   dask distributed dask-jobqueue asyncssh nbmake ipykernel matplotlib pandas pyarrow tqdm \
-  maturin mypy pyright
+  maturin mypy pyright ruff
 PYTHON = target/venv/bin/python
 tools: target/venv/tools
 	@missing=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || missing="$$missing $${tool##*:}"; done; \
@@ -104,15 +108,15 @@ target/venv/tools: Makefile
 
 # The wheel: the command and the module `bentpipe`, for any Python from 3.10 on.
 wheel: target/venv/tools
-	$(PYTHON) -m maturin build --release --quiet --out target/wheels
+	$(PYTHON) -m maturin build --profile dist --quiet --out target/wheels
 	@for wheel in target/wheels/*.whl; do $(PYTHON) -m zipfile -l $$wheel | grep -q bentpipe/papers/marchese-2006/ || \
 	  { echo "$$wheel lacks the papers, which are behind a link"; exit 1; }; done
 	@ls -l target/wheels
 
-# The package into the Python of the tests, in the profile of development and with
-# the features of the command, so that nothing is built twice.
+# The package into the Python of the tests, in the profile and with the features of
+# the command, so that nothing is built twice.
 develop: target/venv/tools web
-	VIRTUAL_ENV=$(CURDIR)/target/venv $(PYTHON) -m maturin develop --quiet \
+	VIRTUAL_ENV=$(CURDIR)/target/venv $(PYTHON) -m maturin develop --release --quiet \
 	  $(if $(FEATURES),--features $(subst bentpipe-cli/,,$(FEATURES)))
 
 # The Python package; without pip or the network a line says that it is skipped.
@@ -122,11 +126,20 @@ test-python: tools
 	elif [ "$$BENTPIPE_REQUIRE" = all ]; then echo "pip cannot install maturin and pytest"; exit 1; \
 	else echo "pip cannot install maturin and pytest, so the tests of the Python package are skipped"; fi
 
-lint:
+# Formats and lints of Rust, Python and TypeScript. `ruff format` and, in the folder of the page,
+# `npm run format` write what it asks for.
+lint: target/venv/tools web
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(if $(FEATURES),$(CARGO) clippy --workspace --all-targets $(WITH) -- -D warnings)
+	python3 .ci/mutants.py --check
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	@if [ -x target/venv/bin/ruff ]; then target/venv/bin/ruff check --quiet && target/venv/bin/ruff format --check --quiet; \
+	elif [ "$$BENTPIPE_REQUIRE" = all ]; then echo "pip cannot install ruff"; exit 1; \
+	else echo "pip cannot install ruff, so Python is not linted"; fi
+	@if [ -x $(WEB)/node_modules/.bin/biome ]; then cd $(WEB) && npm run --silent lint; \
+	elif [ "$$BENTPIPE_REQUIRE" = all ]; then echo "npm cannot install biome"; exit 1; \
+	else echo "npm cannot install biome, so the page of the explorer is not linted"; fi
 
 # Writes the outputs that docs/guide and README.md show; `make test` fails where
 # they are not what the commands print.
@@ -141,10 +154,14 @@ figures: all
 bench:
 	$(CARGO) bench --workspace
 
-# Instructions per packet-hop under callgrind, beside the ratchet that `make
-# test` holds; `benches/instructions/run.py --update` sets it anew.
+# Instructions per packet-hop under callgrind, next to the ratchet that `make test`
+# holds (`make instructions`); `benches/instructions/run.py --update` records a new one.
 bench-instructions:
 	python3 benches/instructions/run.py
+
+instructions:
+	$(CARGO) build --release --quiet --workspace $(WITH)
+	python3 benches/instructions/run.py --check --binary target/release/dumbbell
 
 # The same dumbbell on ns-2, ns-3 and here, in one run.
 bench-peers:
@@ -168,14 +185,20 @@ bench-explore: all
 
 # 300 transfers through the gateway, with an outage and a kill, in a minute.
 lost:
-	$(CARGO) build --quiet --workspace $(WITH)
-	BENTPIPE=target/debug/bentpipe GATEWAY_BENCH=target/debug/gateway-bench python3 benches/gateway/lost.py --short
+	$(CARGO) build --release --quiet --workspace $(WITH)
+	BENTPIPE=target/release/bentpipe GATEWAY_BENCH=target/release/gateway-bench python3 benches/gateway/lost.py --short
 
 # Every cell of the study against ns-2's stored results; `fidelity/run.py --ns2`
 # measures ns-2 again.
 fidelity:
 	$(CARGO) build --release
 	python3 fidelity/run.py
+
+# Every cell that has a stored result of Linux or of the gateway, where it was when
+# `fidelity/held.py --update` recorded it: seconds.
+held:
+	$(CARGO) build --release --quiet --workspace $(WITH)
+	python3 fidelity/held.py
 
 # The profile `linux` against stored results of real kernels, where stacks differ;
 # `fidelity/linux/hard.py --vm` measures them again.
@@ -187,13 +210,13 @@ fidelity-linux:
 # every number that README.md and papers/*/README.md quote: four minutes on two
 # cores. `bentpipe reproduce --pages write` renews the pages.
 verdicts:
-	$(CARGO) build --release --quiet -p bentpipe-cli
+	$(CARGO) build --release --quiet --workspace $(WITH)
 	target/release/bentpipe reproduce --brief --pages check
 
-# A wrong constant in a congestion control, a queue and a published number: each
-# must make `verdicts` fail.
-mutants: verdicts
-	python3 papers/mutants.py
+# Wrong constants and conditions, one at a time: each must make the check fail that it
+# names. `make lint` checks that all are in their places.
+mutants:
+	python3 .ci/mutants.py
 
 reproduce:
 	$(CARGO) run --release -- reproduce
@@ -201,3 +224,14 @@ reproduce:
 # The advice of `compare` on 200 random links against runs that it has not seen.
 advice:
 	$(CARGO) run --release --quiet -p advice > target/advice.csv
+
+# Every measured number that the pages quote against the ledger of evidence, and the
+# ledger's own tests: seconds. docs/evidence.md explains it.
+ledger:
+	cd evidence && python3 -m unittest -q
+	evidence/ledger.py check
+
+# Measures the entries of the ledger again, as far as this machine can, and writes the pages
+# anew: `make evidence GROUP=linux`, `GROUP=linux/corners`, `GROUP=quick` (ten minutes).
+evidence: all
+	evidence/ledger.py run $(GROUP)

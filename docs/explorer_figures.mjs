@@ -1,4 +1,4 @@
-// Draws the pictures of docs/explorer.md anew, into docs/images/explorer:
+// Draws the pictures of docs/explorer.md again, into docs/images/explorer:
 //
 //     cargo build -p bentpipe-cli --features explore
 //     (cd crates/explore/web && npm ci && npm run build)

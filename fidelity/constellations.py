@@ -58,13 +58,17 @@ def packets(trace, berkeley):
         elif event == "d":
             sent[packet] = float(time)
     return [
-        (packet, received[packet] - sent[packet], paths[packet]) if packet in received else (packet, None, ["-"])
+        (packet, received[packet] - sent[packet], paths[packet])
+        if packet in received
+        else (packet, None, ["-"])
         for packet in sorted(sent)
     ]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("examples", type=Path, help="ns-2.35's tcl/ex")
     parser.add_argument("--only", choices=SATELLITES, help="only this constellation")
     arguments = parser.parse_args()

@@ -48,13 +48,20 @@ def limit_memory():
 def run(program, cell, agent, number):
     """One run of a cell: what the flows under test did on average, and the ground flows."""
     command = [program, str(HERE / "network.tcl"), *cell.ns2_options(agent, number)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, preexec_fn=limit_memory)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TIMEOUT_S, preexec_fn=limit_memory
+    )
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"agent"')]
     if done.returncode or not lines:
-        raise RuntimeError(f"{cell}, run {number}: exit status {done.returncode}: {done.stderr.strip()[-300:]}")
+        raise RuntimeError(
+            f"{cell}, run {number}: exit status {done.returncode}: {done.stderr.strip()[-300:]}"
+        )
     flows = json.loads(lines[-1])["flows"]
     tested, ground = flows[: 1 + cell.peers], flows[1 + cell.peers :]
-    result = {"goodput_bps": mean(tested, "goodput_bps"), "packets": sum(flow["sent"] for flow in flows)}
+    result = {
+        "goodput_bps": mean(tested, "goodput_bps"),
+        "packets": sum(flow["sent"] for flow in flows),
+    }
     result.update({counter: mean(tested, counter) for counter in COUNTERS})
     if ground:
         result["ground_bps"] = mean(ground, "goodput_bps")
@@ -141,7 +148,9 @@ def measure(table, cells, processes, journal, say):
             rows[str(cell)] = row = summary(cell, runs)
             write(table, rows)
             goodput, half = row["goodput_bps"], row["goodput_ci95_bps"]
-            say(f"[{done}/{len(cells)}] {cell}: {goodput / 1e6:.4f} Mbit/s +-{half / goodput:.1%}, {len(runs)} runs")
+            say(
+                f"[{done}/{len(cells)}] {cell}: {goodput / 1e6:.4f} Mbit/s +-{half / goodput:.1%}, {len(runs)} runs"
+            )
     return failed
 
 

@@ -20,7 +20,6 @@ BOTTLENECK_MS = 10
 RED = {"preset": "ns-2001", "mean_packet": "1540 B"}  # 5 and 15 packets, weight 0.002
 
 
-
 def queue(cell):
     """The queue at R1. ns-2's limit_ 50 lets 49 packets wait in a drop-tail queue, 50 in RED."""
     if cell.queue == "droptail":
@@ -88,7 +87,9 @@ def toml(value):
 def study(cell, transport, replications):
     """A study of one cell. Each has seeds of its own, so that what is by chance in one is not in another."""
     seed = zlib.crc32(f"ours: {cell}".encode())
-    lines = [f"{json.dumps(path)} = {toml(value)}\n" for path, value in settings(cell, transport).items()]
+    lines = [
+        f"{json.dumps(path)} = {toml(value)}\n" for path, value in settings(cell, transport).items()
+    ]
     return (f'name = "{cell.slug}"\ntitle = {json.dumps(str(cell))}\nscenario = {json.dumps(str(SCENARIO))}\n'
             f'replications = {replications}\nseed = {seed}\nstart_jitter = "100 ms"\n\n[set]\n{"".join(lines)}')  # fmt: skip
 
@@ -108,7 +109,9 @@ def measure(program, folder, table, cells, runs, say):
         if done.returncode > 1:
             raise Failed(f"{cell}: {done.stderr.strip()[-2000:]}")
         rows[str(cell)] = row = read(folder / cell.slug / "runs.csv", cell)
-        say(f"[{number}/{len(cells)}] {cell}: {row['goodput'].mean / 1e6:.4f} Mbit/s, {runs[str(cell)]} runs")
+        say(
+            f"[{number}/{len(cells)}] {cell}: {row['goodput'].mean / 1e6:.4f} Mbit/s, {runs[str(cell)]} runs"
+        )
     return rows
 
 
@@ -126,8 +129,12 @@ COUNTERS = {"sent": "packets_sent", "retransmitted": "retransmissions", "timeout
 
 
 def summary(cell, by_seed):
-    tested = [[flow for flow in flows if flow["flow"].startswith("test")] for flows in by_seed.values()]
-    ground = [[flow for flow in flows if flow["flow"].startswith("ground")] for flows in by_seed.values()]
+    tested = [
+        [flow for flow in flows if flow["flow"].startswith("test")] for flows in by_seed.values()
+    ]
+    ground = [
+        [flow for flow in flows if flow["flow"].startswith("ground")] for flows in by_seed.values()
+    ]
     result = {"goodput": estimate([mean(flows, "goodput_bps") for flows in tested])}
     for ours, theirs in COUNTERS.items():
         result[ours] = sum(mean(flows, theirs) for flows in tested) / len(tested)

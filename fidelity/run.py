@@ -66,7 +66,9 @@ def compare(cell, mine, theirs):
 
 def show(results):
     width = max(len(str(r.cell)) for r in results)
-    print(f"{'cell':{width}}  {'ours [Mbit/s]':>19}  {'ns-2 [Mbit/s]':>19}  {'ours / ns-2':>15}  runs")
+    print(
+        f"{'cell':{width}}  {'ours [Mbit/s]':>19}  {'ns-2 [Mbit/s]':>19}  {'ours / ns-2':>15}  runs"
+    )
     for r in results:
         mark = "" if r.near else " <--"
         print(f"{r.cell!s:{width}}  {interval(r.ours)}  {interval(r.ns2)}  {r.ratio:>7.3f} +-{r.half:.3f}  "
@@ -83,7 +85,11 @@ def judge(results, explained):
     for mechanism in dict.fromkeys(r.cell.mechanism for r in results):
         members = [r for r in results if r.cell.mechanism == mechanism]
         usable = [r for r in members if 0 < r.ratio < math.inf]
-        mean = math.exp(math.fsum(math.log(r.ratio) for r in usable) / len(usable)) if usable else math.nan
+        mean = (
+            math.exp(math.fsum(math.log(r.ratio) for r in usable) / len(usable))
+            if usable
+            else math.nan
+        )
         share = sum(r.near for r in members) / len(members)
         far = [str(r.cell) for r in members if not r.near]
         silent = [name for name in far if not explained(name)]
@@ -95,7 +101,9 @@ def judge(results, explained):
 
 
 def show_verdicts(verdicts):
-    print(f"\n{'mechanism':16} {'cells':>5}  {'geometric mean':>14}  {'within 10%':>10}  {'unexplained':>11}")
+    print(
+        f"\n{'mechanism':16} {'cells':>5}  {'geometric mean':>14}  {'within 10%':>10}  {'unexplained':>11}"
+    )
     for v in verdicts:
         print(f"{v['mechanism']:16} {v['cells']:>5}  {v['geometric_mean']:>14.4f}  {v['within_10_percent']:>10.1%}  "
               f"{len(v['unexplained']):>11}  {v['verdict']}")  # fmt: skip
@@ -104,13 +112,19 @@ def show_verdicts(verdicts):
 
 
 def show_worst(results, explained):
-    print(f"\nthe {WORST} worst cells: goodput, share sent again, timeouts a run, drops at R1 a run; ours, ns-2's")
+    print(
+        f"\nthe {WORST} worst cells: goodput, share sent again, timeouts a run, drops at R1 a run; ours, ns-2's"
+    )
     for r in sorted(results, key=lambda r: -r.off)[:WORST]:
-        again = [counter(r, "retransmitted", who) / counter(r, "sent", who) for who in ("ours", "ns2")]
+        again = [
+            counter(r, "retransmitted", who) / counter(r, "sent", who) for who in ("ours", "ns2")
+        ]
         pairs = [f"{again[0]:.2%}, {again[1]:.2%}"]
         for key in ("timeouts", "queue_drops"):
             pairs.append(f"{counter(r, key, 'ours'):.1f}, {counter(r, key, 'ns2'):.1f}")
-        print(f"{r.ratio:>7.3f} +-{r.half:.3f}  {r.cell}: again {pairs[0]}; timeouts {pairs[1]}; drops {pairs[2]}")
+        print(
+            f"{r.ratio:>7.3f} +-{r.half:.3f}  {r.cell}: again {pairs[0]}; timeouts {pairs[1]}; drops {pairs[2]}"
+        )
         reason = explained(str(r.cell))
         if reason:
             print(f"{'':16}{reason}")
@@ -137,18 +151,28 @@ def document(results, verdicts, explained):
 
 def arguments(names):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ns2", action="store_true", help="measure ns-2 again instead of using ns-2.csv")
+    parser.add_argument(
+        "--ns2", action="store_true", help="measure ns-2 again instead of using ns-2.csv"
+    )
     parser.add_argument("--ns2-only", action="store_true", help="measure ns-2 and stop")
     parser.add_argument("--missing", action="store_true",
                         help="measure ns-2 where ns-2.csv has no result of the cell's duration, and stop")  # fmt: skip
-    parser.add_argument("--verify", action="store_true", help="count losses and bursts in traces of ns-2, and stop")
+    parser.add_argument(
+        "--verify", action="store_true", help="count losses and bursts in traces of ns-2, and stop"
+    )
     parser.add_argument("--processes", type=int, default=2, help="of ns-2 at the same time")
     parser.add_argument("--only", action="append", choices=names, metavar="MECHANISM",
                         help="leave the others out; repeatable")  # fmt: skip
-    parser.add_argument("--quick", action="store_true", help=f"{ours.QUICK} runs of ours a cell; no bar is judged")
-    parser.add_argument("--bentpipe", default=str(ROOT / "target" / "release" / "bentpipe"), help="the program")
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{ours.QUICK} runs of ours a cell; no bar is judged"
+    )
+    parser.add_argument(
+        "--bentpipe", default=str(ROOT / "target" / "release" / "bentpipe"), help="the program"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--out", type=Path, default=BUILD, help="folder of studies and their results")
+    parser.add_argument(
+        "--out", type=Path, default=BUILD, help="folder of studies and their results"
+    )
     return parser.parse_args()
 
 
@@ -161,7 +185,9 @@ def main():
     if args.missing:
         stored = ns2.read()
         wanted = [cell for cell in chosen if not ns2.holds(stored, cell)]
-        failed = ns2.measure(table, wanted, args.processes, ns2.Journal(args.out / "ns-2.jsonl"), say)
+        failed = ns2.measure(
+            table, wanted, args.processes, ns2.Journal(args.out / "ns-2.jsonl"), say
+        )
         return 2 if failed else 0
     if args.ns2 or args.ns2_only:
         journal = ns2.Journal(args.out / "ns-2.jsonl")
@@ -178,7 +204,10 @@ def main():
     if not chosen:
         raise ns2.Missing("nothing to compare with")
 
-    runs = {str(c): ours.QUICK if args.quick else ours.runs(c, int(stored[str(c)]["runs"])) for c in chosen}
+    runs = {
+        str(c): ours.QUICK if args.quick else ours.runs(c, int(stored[str(c)]["runs"]))
+        for c in chosen
+    }
     mine = ours.measure(args.bentpipe, args.out, table, chosen, runs, say)
     results = [compare(cell, mine[str(cell)], stored[str(cell)]) for cell in chosen]
     explained = cells.explanations()

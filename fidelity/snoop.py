@@ -27,11 +27,20 @@ def run(program, agent, delay, per, snoop, number):
     # Streams of small multiples of a seed resemble each other.
     name = f"snoop {agent} {delay} {per} {snoop} {number}"
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % 2147483562 + 1
-    options = {"agent": agent, "delay": delay / 1000, "per": per, "snoop": snoop, "duration": DURATION_S, "seed": seed}
+    options = {
+        "agent": agent,
+        "delay": delay / 1000,
+        "per": per,
+        "snoop": snoop,
+        "duration": DURATION_S,
+        "seed": seed,
+    }
     command = [program, str(HERE / "snoop.tcl")]
     for key, value in options.items():
         command += [f"--{key}", str(value)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, preexec_fn=ns2.limit_memory)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, preexec_fn=ns2.limit_memory
+    )
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or not lines:
         raise RuntimeError(f"{name}: exit status {done.returncode}: {done.stderr.strip()[-300:]}")
@@ -42,7 +51,13 @@ def cell(program, key):
     runs = [run(program, *key, number) for number in range(1, RUNS + 1)]
     goodput = estimate([r["goodput_bps"] for r in runs])
     means = [f"{sum(r[counter] for r in runs) / RUNS:.1f}" for counter in COUNTERS]
-    print(*key, f"{goodput.mean / 1e6:.4f} +- {goodput.half / 1e6:.4f} Mbit/s", *means, file=sys.stderr, flush=True)
+    print(
+        *key,
+        f"{goodput.mean / 1e6:.4f} +- {goodput.half / 1e6:.4f} Mbit/s",
+        *means,
+        file=sys.stderr,
+        flush=True,
+    )
     return [*key, RUNS, DURATION_S, f"{goodput.mean:.0f}", f"{goodput.half:.0f}", *means]
 
 

@@ -50,10 +50,15 @@ def plain(study, out, threads):
 
 
 def dask(study, out, runs):
-    import bentpipe
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    import bentpipe
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+
         def cpu():
             return used() + sum(client.run(used).values())
 
@@ -68,25 +73,40 @@ def slurm(study, out, scratch):
 
     with Slurm(scratch / "slurm", nodes=1, cpus=2) as cluster:
         before, start = machine(), time.time()
-        command = [BENTPIPE, "study", str(study), "--out", str(out), "--slurm", "--tasks", str(TASKS)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=cluster.environment)
+        options = ["--out", str(out), "--slurm", "--tasks", str(TASKS)]
+        command = [BENTPIPE, "study", str(study), *options]
+        subprocess.run(
+            command,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=cluster.environment,
+        )
         cluster.wait_for_jobs()
         cpu = machine() - before
     wrote = max(path.stat().st_mtime for path in out.rglob("*") if path.is_file())
     logs = [str(path) for path in out.rglob("shard-*.log")]
-    born = subprocess.run(["stat", "-c", "%.W", *logs], capture_output=True, text=True, check=True).stdout.split()
+    born = subprocess.run(
+        ["stat", "-c", "%.W", *logs], capture_output=True, text=True, check=True
+    ).stdout.split()
     starts = sorted(float(each) - start for each in born)
     ends = sorted(Path(each).stat().st_mtime - start for each in logs)
     gaps = [b - a for a, b in zip(ends, starts[2:])]
     show = lambda row: " ".join(f"{each:.2f}" for each in row)  # noqa: E731
-    detail = f"starts {show(starts)}; ends {show(ends)}; gaps {show(gaps)}; merged {wrote - start:.2f}"
+    detail = (
+        f"starts {show(starts)}; ends {show(ends)}; gaps {show(gaps)}; merged {wrote - start:.2f}"
+    )
     return wrote - start, cpu, detail
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=1400, help="runs of each of the 20 cells")
-    parser.add_argument("--ways", default="2,dask,slurm,1", help="what to measure, in order; 2 and 1 are threads")
+    parser.add_argument(
+        "--replications", type=int, default=1400, help="runs of each of the 20 cells"
+    )
+    parser.add_argument(
+        "--ways", default="2,dask,slurm,1", help="what to measure, in order; 2 and 1 are threads"
+    )
     arguments = parser.parse_args()
     from common import SCENARIO, STUDY
 
@@ -96,7 +116,9 @@ def main():
         scratch.chmod(0o755)
         (scratch / "link.toml").write_text(SCENARIO)
         study = scratch / "study.toml"
-        study.write_text(STUDY.replace("replications = 100", f"replications = {arguments.replications}"))
+        study.write_text(
+            STUDY.replace("replications = 100", f"replications = {arguments.replications}")
+        )
         assert tomllib.loads(study.read_text())["replications"] == arguments.replications
         for way in arguments.ways.split(","):
             out, before = scratch / f"out-{way}", machine()

@@ -51,7 +51,9 @@ class Explorer:
             sys.exit(f"no address: {address!r}")
         self.port, self.token = int(found[1]), found[2]
 
-    def ask(self, options: Options, tab: str) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    def ask(
+        self, options: Options, tab: str
+    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """Asks a question; the connection is open until it is closed."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         head = {
@@ -159,9 +161,13 @@ def main() -> None:
         times = first_bars(explorer)
         for name, column in zip(("first line", "first bars", "all bars"), zip(*times), strict=True):
             middle, most = statistics.median(column), max(column)
-            print(f"{name}: median {1e3 * middle:.0f} ms, slowest {1e3 * most:.0f} ms of {len(column)}")
+            print(
+                f"{name}: median {1e3 * middle:.0f} ms, slowest {1e3 * most:.0f} ms of {len(column)}"
+            )
         heavy = [bars for i, (_, bars, _) in enumerate(times) if i % 5 == 4]
-        print(f"first bars of 20 users at 50 Mbit/s: median {1e3 * statistics.median(heavy):.0f} ms")
+        print(
+            f"first bars of 20 users at 50 Mbit/s: median {1e3 * statistics.median(heavy):.0f} ms"
+        )
         for options in (
             [("rate", "10 Mbit/s"), ("rtt", "601 ms")],
             [("rate", "50 Mbit/s"), ("users", "20"), ("pep", "none,split")],
@@ -175,7 +181,9 @@ def main() -> None:
         explorer.close()
     median = statistics.median(bars for _, bars, _ in times)
     if median > BAR_S:
-        sys.exit(f"first bars take {1e3 * median:.0f} ms on the median: more than {1e3 * BAR_S:.0f} ms")
+        sys.exit(
+            f"first bars take {1e3 * median:.0f} ms on the median: more than {1e3 * BAR_S:.0f} ms"
+        )
 
 
 if __name__ == "__main__":

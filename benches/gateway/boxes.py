@@ -56,7 +56,9 @@ WAYS = {
     "single": Way("one box", ("single",), early=True),
     "two": Way("two boxes, intercepted", ("hub", "terminal"), early=True),
     "socks": Way("two boxes, SOCKS5, no root", ("hub", "terminal"), proxy("socks5", SOCKS)),
-    "connect": Way("two boxes, CONNECT, no root", ("hub", "terminal"), proxy("connect", CONNECT), early=True),
+    "connect": Way(
+        "two boxes, CONNECT, no root", ("hub", "terminal"), proxy("connect", CONNECT), early=True
+    ),
 }
 
 
@@ -83,11 +85,15 @@ class Box:
         file = self.folder / "gateway.key"
         public = self.folder / "public"
         if not public.exists():
-            done = subprocess.run([gateway(), "gateway", "keys", file], capture_output=True, text=True)
+            done = subprocess.run(
+                [gateway(), "gateway", "keys", file], capture_output=True, text=True
+            )
             if done.returncode:
                 raise RuntimeError(f"gateway keys: {done.stderr}")
             words = (done.stdout + done.stderr).split()
-            public.write_text(next(word.strip('".,`') for word in words if word.strip('".,`').startswith("bpk1")))
+            public.write_text(
+                next(word.strip('".,`') for word in words if word.strip('".,`').startswith("bpk1"))
+            )
         return public.read_text()
 
     def configure(self, peer=None):
@@ -96,20 +102,42 @@ class Box:
             return
         link = self.net.link
         rate, rtt = (link.rate, link.rtt) if link else (FAST, "1 ms")
-        lines = [f'role = "{self.role}"', "[link]", f'rate = "{rate}"', f'rtt = "{rtt}"', 'interfaces = ["sat"]']
+        lines = [
+            f'role = "{self.role}"',
+            "[link]",
+            f'rate = "{rate}"',
+            f'rtt = "{rtt}"',
+            'interfaces = ["sat"]',
+        ]
         if self.role == "single":
             lines += ['transport = "bbr"' if not bp_control() else 'transport = "bp_hybla"']
         if peer:
             address = f"{HUB_SATELLITE}:4433"
-            lines += ["[tunnel]", f'address = "{address}"', f'key = "{self.folder / "gateway.key"}"',
-                      f'peers = ["{peer}"]']
+            lines += [
+                "[tunnel]",
+                f'address = "{address}"',
+                f'key = "{self.folder / "gateway.key"}"',
+                f'peers = ["{peer}"]',
+            ]
         if self.way.drive and self.role == "terminal":
-            lines += ["[socks]", f'listen = "{TERMINAL}:{SOCKS}"', 'answer = "confirmed"',
-                      "[connect]", f'listen = "{TERMINAL}:{CONNECT}"', 'answer = "early"']
+            lines += [
+                "[socks]",
+                f'listen = "{TERMINAL}:{SOCKS}"',
+                'answer = "confirmed"',
+                "[connect]",
+                f'listen = "{TERMINAL}:{CONNECT}"',
+                'answer = "early"',
+            ]
         elif not self.way.drive:
             # At a hub it is the way back to connections that keep the client's address.
             lines += ["[intercept]"]
-        lines += ["[status]", f'control = "{self.folder / "control"}"', "[limits]", 'drain = "60 s"', self.more]
+        lines += [
+            "[status]",
+            f'control = "{self.folder / "control"}"',
+            "[limits]",
+            'drain = "60 s"',
+            self.more,
+        ]
         self.file.write_text("\n".join(lines) + "\n")
 
     def start(self):
@@ -153,8 +181,10 @@ class Box:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(3)
             connection.connect(str(self.folder / "control"))
-            connection.sendall(f"{method} {path} HTTP/1.1\r\nHost: box\r\nConnection: close\r\n"
-                               f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+            connection.sendall(
+                f"{method} {path} HTTP/1.1\r\nHost: box\r\nConnection: close\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+            )
             answer = b"".join(iter(lambda: connection.recv(65536), b""))
         return answer.partition(b"\r\n\r\n")[2].decode()
 
@@ -171,8 +201,14 @@ class Box:
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         tick = os.sysconf("SC_CLK_TCK")
         status = Path(f"/proc/{pid}/status").read_text()
-        resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
-        return resident / 1024, len(os.listdir(f"/proc/{pid}/fd")), (int(stat[11]) + int(stat[12])) / tick
+        resident = next(
+            int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")
+        )
+        return (
+            resident / 1024,
+            len(os.listdir(f"/proc/{pid}/fd")),
+            (int(stat[11]) + int(stat[12])) / tick,
+        )
 
 
 def bp_control():
@@ -180,8 +216,16 @@ def bp_control():
 
 
 def haproxy():
-    lines = ["global", " maxconn 4000", "defaults", " mode tcp", " timeout connect 5s",
-             " timeout client 120s", " timeout server 120s", " option splice-auto"]
+    lines = [
+        "global",
+        " maxconn 4000",
+        "defaults",
+        " mode tcp",
+        " timeout connect 5s",
+        " timeout client 120s",
+        " timeout server 120s",
+        " option splice-auto",
+    ]
     for port in range(7000, 7000 + PORTS):
         lines += [f"listen p{port}", f" bind {HUB_SATELLITE}:{port}", f" server s {SERVER}:{port}"]
     return "\n".join(lines) + "\n"
@@ -214,17 +258,28 @@ def stop(made):
 def serve(net, more=0):
     """The harness's server; the path of its Unix socket."""
     control = net.files / "bench.sock"
-    process = net.start("server", [bench(), "serve", "--control", control, "--more", more],
-                        stdout=subprocess.PIPE, text=True)
+    process = net.start(
+        "server",
+        [bench(), "serve", "--control", control, "--more", more],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     if process.stdout.readline().strip() != "ready":
         raise RuntimeError("the server does not start")
     return control
 
 
+def flags(**values):
+    """Options of the client, each with its value."""
+    pairs = [(f"--{name.replace('_', '-')}", value) for name, value in values.items()]
+    return [word for pair in pairs for word in pair]
+
+
 def drive(net, way, control, *flags, **options):
     """The harness's client, started; `result` waits for it."""
     address = HUB_SATELLITE if way.peer else SERVER
-    argv = [bench(), "drive", "--server", f"{address}:7000", "--control", control, *way.drive, *flags]
+    ends = ["--server", f"{address}:7000", "--control", control]
+    argv = [bench(), "drive", *ends, *way.drive, *flags]
     if way.early:
         argv.append("--early")
     options = {"stdout": subprocess.PIPE, "text": True, **options}

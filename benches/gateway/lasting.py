@@ -81,20 +81,28 @@ def grown(samples):
         early, last = rows[len(rows) // 4], rows[-1]
         grew = last[2] > early[2] * GROWTH + SLACK_MB or last[3] > early[3] + SPARE
         bad |= grew
-        print(f"| {role} | {early[2]:.1f} | {max(row[2] for row in rows):.1f} | {last[2]:.1f} "
-              f"| {early[3]} | {max(row[3] for row in rows)} | {last[3]} | {last[4]:.1f} "
-              f"| {'GREW' if grew else 'flat'} |", flush=True)
+        print(
+            f"| {role} | {early[2]:.1f} | {max(row[2] for row in rows):.1f} | {last[2]:.1f} "
+            f"| {early[3]} | {max(row[3] for row in rows)} | {last[3]} | {last[4]:.1f} "
+            f"| {'GREW' if grew else 'flat'} |",
+            flush=True,
+        )
     return bad
 
 
-HEAD = ("| box | MB at a quarter | most | at the end | descriptors at a quarter | most | at the end | CPU s | |\n"
-        "|---|---|---|---|---|---|---|---|---|")
+HEAD = (
+    "| box | MB at a quarter | most | at the end | descriptors at a quarter | most | at the end | CPU s | |\n"
+    "|---|---|---|---|---|---|---|---|---|"
+)
 
 
 def told(what, faults, summary):
-    print(f"\n{what}: {summary['transfers']} connections in {summary['seconds']:.0f} s, "
-          f"{summary['transfers'] / summary['seconds']:.0f} a second; {summary['as_planned']} as planned, "
-          f"{summary['violations']} violations", flush=True)
+    print(
+        f"\n{what}: {summary['transfers']} connections in {summary['seconds']:.0f} s, "
+        f"{summary['transfers'] / summary['seconds']:.0f} a second; {summary['as_planned']} as planned, "
+        f"{summary['violations']} violations",
+        flush=True,
+    )
     for fault in faults[:5]:
         print("   ", json.dumps(fault))
     print(json.dumps({kind: times for kind, times in summary["times"].items()}))
@@ -120,9 +128,10 @@ def churn(args):
         way = b.WAYS[args.way]
         made = b.boxes(net, way)
         samples = Samples(f"churn-{args.way}", made, 1 if args.short else 10)
-        client = b.drive(net, way, control, "--transfers", transfers, "--at-once", 64, "--more", more,
-                         "--kinds", "server-closes=4,client-closes=4,half-close-up=1,one-byte=1",
-                         "--largest", 4096, "--patience", 60, "--seed", 7)
+        kinds = "server-closes=4,client-closes=4,half-close-up=1,one-byte=1"
+        most = b.flags(at_once=64, more=more, largest=4096, patience=60)
+        load = b.flags(transfers=transfers, kinds=kinds, seed=7)
+        client = b.drive(net, way, control, *load, *most)
         return judged(f"short connections, {way.name}", client, 7200, samples, made)
 
 
@@ -139,15 +148,18 @@ def idle(args):
         samples.take()
         pace, before = 500, 10
         opening = count / pace + before
-        client = b.drive(net, way, control, "--transfers", count, "--at-once", count, "--pace", pace,
-                         "--kinds", "idle=1", "--hold", opening + outage + 20, "--largest", 1000,
-                         "--patience", 2 * opening + outage + 120)
+        load = b.flags(transfers=count, at_once=count, pace=pace, kinds="idle=1", largest=1000)
+        times = b.flags(hold=opening + outage + 20, patience=2 * opening + outage + 120)
+        client = b.drive(net, way, control, *load, *times)
         time.sleep(opening)
         samples.take()
         for role in made:
             first, now = samples.of(role)[0], samples.of(role)[-1]
-            print(f"{role}: {now[3] - first[3]} descriptors, {(now[2] - first[2]) * 1024 / count:.1f} kB "
-                  f"for each connection", flush=True)
+            print(
+                f"{role}: {now[3] - first[3]} descriptors, {(now[2] - first[2]) * 1024 / count:.1f} kB "
+                f"for each connection",
+                flush=True,
+            )
         with net.outage():
             time.sleep(outage)
         faults, summary = b.result(client, 3600)
@@ -167,8 +179,11 @@ class Changing(Link):
     pieces: int = 1440
 
     def scenario(self):
-        keys = [f'{{ at = "{1000 * CHANGE_S * i:.0f} ms", rate = "{rate_at(i)} Mbit/s", '
-                f'one_way_delay = "{DELAYS_MS[i % len(DELAYS_MS)]} ms" }}' for i in range(self.pieces)]
+        keys = [
+            f'{{ at = "{1000 * CHANGE_S * i:.0f} ms", rate = "{rate_at(i)} Mbit/s", '
+            f'one_way_delay = "{DELAYS_MS[i % len(DELAYS_MS)]} ms" }}'
+            for i in range(self.pieces)
+        ]
         text = super().scenario()
         timeline = "timeline = [\n" + ",\n".join(keys) + "\n]\n"
         return text.replace('queue = "', timeline + 'queue = "', 1)
@@ -180,14 +195,31 @@ def rate_at(change):
 
 def changes(args):
     pieces = 120 if args.short else 1440
-    with Topology("bpchanges", Changing(rate="20 Mbit/s", rtt="550 ms", queue="200 packets", pieces=pieces)) as net:
+    with Topology(
+        "bpchanges", Changing(rate="20 Mbit/s", rtt="550 ms", queue="200 packets", pieces=pieces)
+    ) as net:
         control = b.serve(net)
         way = b.WAYS[args.way]
         made = b.boxes(net, way)
         samples = Samples("changes", made, 1 if args.short else 10)
         seconds = pieces * CHANGE_S
-        client = b.drive(net, way, control, "--transfers", int(seconds * 8), "--at-once", 32, "--pace", 8,
-                         "--largest", 1 << 18, "--without", "big-up,big-down,silent", "--patience", 120)
+        client = b.drive(
+            net,
+            way,
+            control,
+            "--transfers",
+            int(seconds * 8),
+            "--at-once",
+            32,
+            "--pace",
+            8,
+            "--largest",
+            1 << 18,
+            "--without",
+            "big-up,big-down,silent",
+            "--patience",
+            120,
+        )
         for change in range(pieces):
             for box in made.values():
                 box.set_rate(f"{rate_at(change)} Mbit/s")

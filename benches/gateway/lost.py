@@ -45,7 +45,18 @@ class Cell:
         if self.event == "1 GB":
             return [*flags, "--kinds", "big-up,big-down", "--big", 10**9, "--patience", 600]
         # Half a megabyte each way at most: 64 at a time share 20 Mbit/s.
-        flags += ["--largest", 1 << 19, "--big", 4 << 20, "--patience", 180, "--silence", 40, "--slow", 30_000]
+        flags += [
+            "--largest",
+            1 << 19,
+            "--big",
+            4 << 20,
+            "--patience",
+            180,
+            "--silence",
+            40,
+            "--slow",
+            30_000,
+        ]
         if self.event:
             # In flight when it happens, and still coming afterwards.
             flags += ["--pace", self.transfers / 15]
@@ -56,7 +67,10 @@ class Cell:
         if self.way == "single" and (self.event or self.loss != "0%"):
             # The kernel's TCP is what crosses the satellite, and sends a RST once: where the link
             # loses it, the other end never learns of it, with or without a gateway.
-            flags += ["--without", "server-resets,client-resets,server-resets-late,client-resets-late"]
+            flags += [
+                "--without",
+                "server-resets,client-resets,server-resets-late,client-resets-late",
+            ]
         return flags
 
 
@@ -111,7 +125,10 @@ def run(cell, seed, log):
         faults, summary = b.result(client, 1200)
         b.stop(made)
         for fault in faults:
-            log.write(json.dumps({"way": cell.way, "loss": cell.loss, "event": cell.event, **fault}) + "\n")
+            log.write(
+                json.dumps({"way": cell.way, "loss": cell.loss, "event": cell.event, **fault})
+                + "\n"
+            )
         log.flush()
         if faults and os.environ.get("KEEP_LOGS"):
             for role, box in made.items():
@@ -122,9 +139,12 @@ def run(cell, seed, log):
 def row(cell, faults, summary, seconds):
     what = Counter(f"{fault['violation']} ({fault['kind']}, {fault['side']})" for fault in faults)
     words = "; ".join(f"{count} x {name}" for name, count in what.most_common(4))
-    print(f"| {b.WAYS[cell.way].name} | {cell.loss} | {cell.event or '-'} | {summary['transfers']} "
-          f"| {summary['as_planned']} | {summary['cut']} | {summary['violations']} "
-          f"| {seconds:.0f} | {words} |", flush=True)
+    print(
+        f"| {b.WAYS[cell.way].name} | {cell.loss} | {cell.event or '-'} | {summary['transfers']} "
+        f"| {summary['as_planned']} | {summary['cut']} | {summary['violations']} "
+        f"| {seconds:.0f} | {words} |",
+        flush=True,
+    )
 
 
 def lacks():
@@ -139,7 +159,9 @@ def lacks():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", choices=list(b.WAYS))
-    parser.add_argument("--event", action="append", help="only runs with this event, such as `outage`")
+    parser.add_argument(
+        "--event", action="append", help="only runs with this event, such as `outage`"
+    )
     parser.add_argument("--scale", type=float, default=1.0, help="share of the transfers")
     parser.add_argument("--short", action="store_true")
     args = parser.parse_args()
@@ -155,7 +177,9 @@ def main():
         cells = [cell for cell in cells if cell.event in args.event]
     folder = ROOT / "target" / "bench-gateway"
     folder.mkdir(parents=True, exist_ok=True)
-    print("| way | loss | event | transfers | as planned | cut, and seen at both ends | violations | s | |")
+    print(
+        "| way | loss | event | transfers | as planned | cut, and seen at both ends | violations | s | |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     violations = transfers = 0
     with open(folder / "lost.jsonl", "w") as log:
@@ -163,7 +187,10 @@ def main():
             try:
                 faults, summary, seconds = run(cell, seed, log)
             except RuntimeError as error:
-                print(f"| {b.WAYS[cell.way].name} | {cell.loss} | {cell.event} | could not run: {error} |", flush=True)
+                print(
+                    f"| {b.WAYS[cell.way].name} | {cell.loss} | {cell.event} | could not run: {error} |",
+                    flush=True,
+                )
                 violations += 1
                 continue
             row(cell, faults, summary, seconds)

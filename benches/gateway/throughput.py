@@ -224,7 +224,9 @@ def short(net, relay, storm, seconds):
 def idle(net, relay, storm, count):
     """Bytes of resident memory and descriptors for each idle connection."""
     before, files = resident(relay.pid), descriptors(relay.pid)
-    holder = net.start("c", [storm, "idle", count, *STORM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    holder = net.start(
+        "c", [storm, "idle", count, *STORM], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     opened = json.loads(holder.stdout.readline())["open"]
     time.sleep(1)
     grown = resident(relay.pid) - before

@@ -115,8 +115,16 @@ def measure(link, sizes, runs, bulk=0):
         net.start("server", [sys.executable, HERE, "--serve"])
         made = boxes(net, way)
         try:
-            argv = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE), "--ask",
-                    json.dumps([(TERMINAL, CONNECT), (SERVER, PORT), sizes, runs, bulk])]
+            argv = [
+                "ip",
+                "netns",
+                "exec",
+                net.ns("client"),
+                sys.executable,
+                str(HERE),
+                "--ask",
+                json.dumps([(TERMINAL, CONNECT), (SERVER, PORT), sizes, runs, bulk]),
+            ]
             return json.loads(subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout)
         finally:
             stop(made)
@@ -157,9 +165,12 @@ def beside(runs):
     verdict = "" if late <= BESIDE else f", over {BESIDE * 1000:.0f} ms"
     if verdict:
         over.append(BESIDE)
-    print(f"\n10 kB beside {DOWNLOADS} downloads: {alone * 1000:.0f} ms on the idle link; beside them "
-          f"{statistics.median(times) * 1000:.0f} ms, 99% within {late * 1000:.0f} ms of it{verdict} "
-          f"({len(times)} requests)", flush=True)
+    print(
+        f"\n10 kB beside {DOWNLOADS} downloads: {alone * 1000:.0f} ms on the idle link; beside them "
+        f"{statistics.median(times) * 1000:.0f} ms, 99% within {late * 1000:.0f} ms of it{verdict} "
+        f"({len(times)} requests)",
+        flush=True,
+    )
 
 
 def main():

@@ -154,7 +154,9 @@ class Topology:
             file = open(self.files / log, "ab")
             options.setdefault("stdout", file)
             options.setdefault("stderr", file)
-        process = subprocess.Popen(["ip", "netns", "exec", self.ns(node), *map(str, argv)], **options)
+        process = subprocess.Popen(
+            ["ip", "netns", "exec", self.ns(node), *map(str, argv)], **options
+        )
         self.processes.append(process)
         return process
 
@@ -162,9 +164,13 @@ class Topology:
     def outage(self):
         """Nothing passes the satellite."""
         for node in ("terminal", "hub"):
-            self.run(node, "nft", "add table inet outage; add chain inet outage in "
-                     "{ type filter hook prerouting priority -400; }; "
-                     "add rule inet outage in iifname sat drop")
+            self.run(
+                node,
+                "nft",
+                "add table inet outage; add chain inet outage in "
+                "{ type filter hook prerouting priority -400; }; "
+                "add rule inet outage in iifname sat drop",
+            )
         try:
             yield
         finally:
@@ -174,9 +180,13 @@ class Topology:
     @contextlib.contextmanager
     def without_udp(self):
         """UDP does not pass the satellite."""
-        self.run("hub", "nft", "add table inet noudp; add chain inet noudp in "
-                 "{ type filter hook prerouting priority -400; }; "
-                 "add rule inet noudp in iifname sat meta l4proto udp drop")
+        self.run(
+            "hub",
+            "nft",
+            "add table inet noudp; add chain inet noudp in "
+            "{ type filter hook prerouting priority -400; }; "
+            "add rule inet noudp in iifname sat meta l4proto udp drop",
+        )
         try:
             yield
         finally:
@@ -215,6 +225,12 @@ class Topology:
             self._wire(number, left, right)
         self._routes()
 
+    def _pair(self, left, name, right, peer):
+        """Two interfaces at the ends of one wire."""
+        left, right = self.ns(left), self.ns(right)
+        words = f"ip link add {name} netns {left} type veth peer name {peer} netns {right}"
+        command(*words.split())
+
     def _wire(self, number, left, right):
         """A pair of interfaces, each named by what it leads to."""
         ends = [(left, right), (right, left)]
@@ -222,16 +238,16 @@ class Topology:
         if number == 2 and self.link:
             command("ip", "netns", "add", self.ns("satellite"))
             for (node, _), name, port in zip(ends, names, ("terminal", "hub")):
-                command("ip", "link", "add", name, "netns", self.ns(node), "type", "veth",
-                        "peer", "name", port, "netns", self.ns("satellite"))
+                self._pair(node, name, "satellite", port)
                 self.run("satellite", "sysctl", "-qw", f"net.ipv6.conf.{port}.disable_ipv6=1")
                 self.run("satellite", "ip", "link", "set", port, "up")
         else:
-            command("ip", "link", "add", names[0], "netns", self.ns(left), "type", "veth",
-                    "peer", "name", names[1], "netns", self.ns(right))
+            self._pair(left, names[0], right, names[1])
         for (node, _), name, last in zip(ends, names, (2, 1) if number == 1 else (1, 2)):
             self.run(node, "ip", "address", "add", f"10.77.{number}.{last}/24", "dev", name)
-            self.run(node, "ip", "address", "add", f"fd77:{number}::{last}/64", "dev", name, "nodad")
+            self.run(
+                node, "ip", "address", "add", f"fd77:{number}::{last}/64", "dev", name, "nodad"
+            )
             self.run(node, "ip", "link", "set", name, "up")
 
     def _routes(self):
@@ -246,20 +262,28 @@ class Topology:
     def _emulate(self):
         file = self.files / "link.toml"
         file.write_text(self.link.scenario())
-        emulator = self.start("satellite", [bentpipe(), "emulate", file, "--between", "hub,terminal", "--for", "12 h"],
-                   log="emulator.log")
+        emulator = self.start(
+            "satellite",
+            [bentpipe(), "emulate", file, "--between", "hub,terminal", "--for", "12 h"],
+            log="emulator.log",
+        )
         end = time.monotonic() + 20
         while not self._passes():
             if time.monotonic() > end or emulator.poll() is not None:
-                raise RuntimeError("the emulator does not carry a packet: " +
-                                   (self.files / "emulator.log").read_text())
+                raise RuntimeError(
+                    "the emulator does not carry a packet: "
+                    + (self.files / "emulator.log").read_text()
+                )
             time.sleep(0.2)
 
     def _passes(self):
         """True if a packet comes back: the refusal of a port where nothing listens."""
         ask = f"import socket; socket.create_connection(({HUB_SATELLITE!r}, 9), 3)"
-        asked = subprocess.run(["ip", "netns", "exec", self.ns("terminal"), sys.executable, "-c", ask],
-                               capture_output=True, text=True)
+        asked = subprocess.run(
+            ["ip", "netns", "exec", self.ns("terminal"), sys.executable, "-c", ask],
+            capture_output=True,
+            text=True,
+        )
         return "ConnectionRefused" in asked.stderr
 
 
@@ -272,8 +296,10 @@ def main():
     args = parser.parse_args()
     link = Link(args.rate, args.rtt, args.loss) if args.rate else None
     with Topology(args.name, link) as net:
-        print(f"client {CLIENT} - {TERMINAL} terminal {TERMINAL_SATELLITE} - "
-              f"{HUB_SATELLITE} hub {HUB} - {SERVER} server")
+        print(
+            f"client {CLIENT} - {TERMINAL} terminal {TERMINAL_SATELLITE} - "
+            f"{HUB_SATELLITE} hub {HUB} - {SERVER} server"
+        )
         print("namespaces:", *map(net.ns, NODES))
         with contextlib.suppress(KeyboardInterrupt):
             signal.pause()

@@ -73,7 +73,9 @@ def cell_from(text):
     try:
         return Cell(int(parts[0]), int(parts[1]), float(parts[2]) if len(parts) > 2 else 0.0)
     except (ValueError, IndexError):
-        raise argparse.ArgumentTypeError(f"'{text}' is no cell; expected FLOWSxMBPS[xLOSS], as 10x100x0.01")
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no cell; expected FLOWSxMBPS[xLOSS], as 10x100x0.01"
+        ) from None
 
 
 GRID = [Cell(f, r, p) for r in (10, 100, 1000) for p in (0.0, 0.01) for f in (1, 10, 100, 1000)]
@@ -117,7 +119,9 @@ def ns3_includes():
     """Where its headers are, or None when it is not installed."""
     if not shutil.which("pkg-config"):
         return None
-    found = subprocess.run(["pkg-config", "--cflags-only-I", "ns3-core"], capture_output=True, text=True)
+    found = subprocess.run(
+        ["pkg-config", "--cflags-only-I", "ns3-core"], capture_output=True, text=True
+    )
     return None if found.returncode else found.stdout.split()
 
 
@@ -179,7 +183,9 @@ def measure(commands, repetitions, timeout_s):
         for name, (command, seconds) in commands.items():
             done = runs[name]
             slowest = max((r["setup_cpu_s"] + r["run_cpu_s"] for r in done), default=0.0)
-            wanted = 1 if slowest > SLOW_S else repetitions if slowest > QUICK_S else 3 * repetitions
+            wanted = (
+                1 if slowest > SLOW_S else repetitions if slowest > QUICK_S else 3 * repetitions
+            )
             if name in errors or (done and len(done) >= wanted) or (repetitions == 1 and turn):
                 continue
             say(f"  {name}: run {turn + 1}", transient=True)
@@ -242,7 +248,9 @@ def compare(cell, rows):
     ratios = {}
     for peer in ("ns-2", "ns-2 manual", "ns-3"):
         # A shortened ns-3 is compared with ours over the same simulated seconds.
-        ours = good.get("bentpipe short" if peer == "ns-3" and "bentpipe short" in rows else "bentpipe")
+        ours = good.get(
+            "bentpipe short" if peer == "ns-3" and "bentpipe short" in rows else "bentpipe"
+        )
         if ours and peer in good:
             for key in ("hops_per_cpu_s", "hops_per_cpu_s_with_setup"):
                 ratios[peer, key] = ours[key] / good[peer][key]
@@ -342,7 +350,11 @@ def judge(results):
 
 def verify(peers):
     """Holds dumbbell.tcl's hop count against the packets received in a full trace."""
-    for cell, seconds in ((Cell(2, 10, 0.0), 20.0), (Cell(10, 10, 0.01), 60.0), (Cell(10, 10, 0.0), 60.0)):
+    for cell, seconds in (
+        (Cell(2, 10, 0.0), 20.0),
+        (Cell(10, 10, 0.01), 60.0),
+        (Cell(10, 10, 0.0), 60.0),
+    ):
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder) / "trace"
             result = execute([*peers["ns-2"], *options(cell, seconds), "--trace", str(trace)], 300)
@@ -374,18 +386,34 @@ def cpu_model():
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="three small cells, one repetition: a smoke test")
+    parser.add_argument(
+        "--quick", action="store_true", help="three small cells, one repetition: a smoke test"
+    )
     parser.add_argument("--cells", type=lambda t: [cell_from(w) for w in t.split(",")], metavar="CELLS",
                         help="FLOWSxMBPS[xLOSS],... instead of the whole grid, as 1x10,1000x100x0.01")  # fmt: skip
     parser.add_argument("--skip", action="append", default=[], choices=["ns-2", "ns-3", "bentpipe"])
     parser.add_argument("--repetitions", type=int, default=5, metavar="N",
                         help="runs of which the median counts (default 5; three times as many of processes "
                         f"below {QUICK_S} CPU s, one of those above {SLOW_S:g})")  # fmt: skip
-    parser.add_argument("--seconds", type=float, metavar="S", help="simulated seconds of every cell and peer")
-    parser.add_argument("--timeout", type=float, default=240, metavar="S", help="limit of one process (default 240 s)")
-    parser.add_argument("--ours", default=OURS, metavar="CMD", help=f"bentpipe's side (default {OURS})")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything measured to FILE")
-    parser.add_argument("--verify", action="store_true", help="check ns-2's hop count against a trace, and stop")
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="simulated seconds of every cell and peer"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=240,
+        metavar="S",
+        help="limit of one process (default 240 s)",
+    )
+    parser.add_argument(
+        "--ours", default=OURS, metavar="CMD", help=f"bentpipe's side (default {OURS})"
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write everything measured to FILE"
+    )
+    parser.add_argument(
+        "--verify", action="store_true", help="check ns-2's hop count against a trace, and stop"
+    )
     return parser.parse_args()
 
 
@@ -415,7 +443,9 @@ def main():
 
     cells = args.cells or (QUICK if args.quick else GRID)
     repetitions = 1 if args.quick else max(1, args.repetitions)
-    print(f"{cpu_model()}, {os.cpu_count()} CPUs. Only ratios within one run of this mean anything.\n\n{HEAD}\n{UNITS}")
+    print(
+        f"{cpu_model()}, {os.cpu_count()} CPUs. Only ratios within one run of this mean anything.\n\n{HEAD}\n{UNITS}"
+    )
     results = []
     try:
         for cell in cells:

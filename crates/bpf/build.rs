@@ -1,19 +1,24 @@
-//! Compiles every congestion control of `bpf/` for this machine and declares its
-//! ops to Rust.
+//! Compiles every congestion control of `bpf/` for this machine, declares its ops to
+//! Rust, and embeds the headers.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
+    let folder = folder();
     println!("cargo::rerun-if-changed={}", folder.display());
-    let mut sources: Vec<PathBuf> = std::fs::read_dir(&folder)
+    // For the build script of bentpipe-linux, which compiles them for the kernel.
+    println!("cargo::metadata=sources={}", folder.display());
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .expect("the folder bpf/ of the repository")
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.to_string_lossy().ends_with(".bpf.c"))
         .collect();
-    sources.sort();
+    files.sort();
+    let (mut sources, headers): (Vec<PathBuf>, Vec<PathBuf>) = files
+        .into_iter()
+        .partition(|path| path.to_string_lossy().ends_with(".bpf.c"));
     declare(&sources);
+    embed(&headers);
     sources.push(folder.join("native.c"));
     let mut library = cc::Build::new();
     for source in sources {
@@ -32,6 +37,18 @@ fn main() {
         library.objects(objects);
     }
     library.compile("bentpipe_controls");
+}
+
+/// The C sources: a published package holds them in itself. In the repository they are
+/// at its root, to which `bpf` in this folder is a link, which Windows may not follow.
+fn folder() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = here.join("bpf");
+    if own.is_dir() {
+        own
+    } else {
+        here.join("../../bpf")
+    }
 }
 
 /// `NAME` of `NAME.bpf.c`.
@@ -61,6 +78,26 @@ fn declare(sources: &[PathBuf]) {
          pub(super) fn ops(name: &str) -> Option<&'static Ops> {{\n    \
          match name {{\n{arms}        _ => None,\n    }}\n}}\n"
     );
+    write("ops.rs", &text);
+}
+
+/// Writes `headers.rs`: name and text of each file that a control is compiled against.
+fn embed(headers: &[PathBuf]) {
+    let mut table = String::from("&[\n");
+    for path in headers {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let _ = writeln!(
+            table,
+            "    ({name:?}, include_str!({:?})),",
+            path.display().to_string()
+        );
+    }
+    table.push_str("]\n");
+    write("headers.rs", &table);
+}
+
+/// Writes a file that the crate includes.
+fn write(name: &str, text: &str) {
     let folder = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    std::fs::write(Path::new(&folder).join("ops.rs"), text).expect("OUT_DIR can be written");
+    std::fs::write(Path::new(&folder).join(name), text).expect("OUT_DIR can be written");
 }

@@ -39,9 +39,15 @@ fn main() {
     examples(&out);
 }
 
-/// The ready-made scenarios of the repository, each with its name and its text.
+/// The ready-made scenarios, each with its name and its text. A published package holds
+/// them in itself; in the repository a link leads to them, which Windows may not follow.
 fn examples(out: &Path) {
-    let folder = Path::new("../../scenarios");
+    let own = Path::new("scenarios");
+    let folder = if own.is_dir() {
+        own
+    } else {
+        Path::new("../../scenarios")
+    };
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
     collect(folder, folder, &mut files);

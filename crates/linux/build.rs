@@ -31,8 +31,8 @@ fn embed() -> Result<(), String> {
     for name in ["CLANG", "LLVM_STRIP"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
-    let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
-    let sources = here.join("../../bpf");
+    // The build script of bentpipe-bpf says where they are.
+    let sources = PathBuf::from(variable("DEP_BENTPIPE_CONTROLS_SOURCES")?);
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={}", sources.display());
     let out = PathBuf::from(variable("OUT_DIR")?);

@@ -23,7 +23,9 @@ MORE_MS = 1.6 + 0.904
 def of_ns2(program, idle, run):
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
-        subprocess.run([program, HERE / "aloha.tcl", idle, str(run), trace], check=True, capture_output=True)
+        subprocess.run(
+            [program, HERE / "aloha.tcl", idle, str(run), trace], check=True, capture_output=True
+        )
         offered, arrived, collisions = {}, {}, 0
         for line in trace.open():
             event, at, *_, number = line.split()[:12]
@@ -46,7 +48,9 @@ def of_ours(program, idle, run):
         outcome = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     links = [link for link in outcome["links"] if not link["link"].endswith("reverse")]
     offered = sum(link["offered_packets"] for link in links)
-    waits = sum(link["mean_queueing_delay_ns"] * link["offered_packets"] for link in links) / offered
+    waits = (
+        sum(link["mean_queueing_delay_ns"] * link["offered_packets"] for link in links) / offered
+    )
     arrived = sum(link["delivered_packets"] for link in links)
     collisions = sum(link["collisions"] for link in links)
     return arrived / offered, collisions / offered, waits / 1e6 + 239 + MORE_MS

@@ -17,10 +17,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import notebooks
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+import notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +29,9 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "RELEASING.md": "releasing.md",
+    "SECURITY.md": "security.md",
     "crates/study/LANGUAGE.md": "studies.md",
     "fidelity/README.md": "fidelity.md",
     "fidelity/linux/README.md": "fidelity-linux.md",
@@ -66,7 +70,9 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: Any) -> str:
+def on_page_markdown(
+    markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: Any
+) -> str:
     """Leads the links of a page to pages of the site or to the repository."""
     site = {f"docs/{file.src_uri}": file.src_uri for file in files} | outside()
     source = next(path for path, uri in reversed(site.items()) if uri == page.file.src_uri)

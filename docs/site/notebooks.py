@@ -56,7 +56,9 @@ def _shown(data: dict[str, Any]) -> str:
 
 
 def _picture(kind: str, content: str) -> str:
-    return f'<img class="output" alt="What the cell draws" src="data:image/{kind};base64,{content}">'
+    return (
+        f'<img class="output" alt="What the cell draws" src="data:image/{kind};base64,{content}">'
+    )
 
 
 def _fenced(text: str, language: str) -> str:

@@ -58,7 +58,8 @@ def run(binary, cell, on, seed):
         "flow.download.count": str(downloads(*cell)),
         "flow.download.spacing": f"{spacing(rate, size)} s",
     }
-    command = [str(binary), "run", str(HERE / "cell.toml"), "--on", on, "--seed", str(seed), "--json"]
+    options = ["--on", on, "--seed", str(seed), "--json"]
+    command = [str(binary), "run", str(HERE / "cell.toml"), *options]
     for path, value in settings.items():
         command += ["--set", f"{path}={value}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -118,10 +119,14 @@ def rows():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--live", action="store_true", help="measure the gateway again")
     parser.add_argument("--jobs", type=int, default=1, help="live runs at a time")
-    parser.add_argument("--only", nargs="*", help="cells to measure, such as '20 Mbit/s 100 kB 0%%'")
+    parser.add_argument(
+        "--only", nargs="*", help="cells to measure, such as '20 Mbit/s 100 kB 0%%'"
+    )
     parser.add_argument("--bentpipe", type=pathlib.Path, default=ROOT / "target/release/bentpipe")
     arguments = parser.parse_args()
     if arguments.live:
@@ -141,8 +146,10 @@ def main():
         interval = 1.96 * float(row["stdev_s"]) / count**0.5
         error = ours / theirs - 1
         missed += abs(error) > BAR
-        print(f"{name(cell):22}  {ours:9.3f}  {theirs:8.3f}  {interval:6.3f}  {count:4}  {error:+.1%}"
-              + ("  MISSED" if abs(error) > BAR else ""))
+        print(
+            f"{name(cell):22}  {ours:9.3f}  {theirs:8.3f}  {interval:6.3f}  {count:4}  {error:+.1%}"
+            + ("  MISSED" if abs(error) > BAR else "")
+        )
     print(f"{len(stored)} cells, {missed} beyond {BAR:.0%}")
     sys.exit(1 if missed else 0)
 

@@ -52,7 +52,9 @@ def study(name, only=()):
     with open(HERE / f"hard/{name}.toml", "rb") as file:
         declared = tomllib.load(file)
     labels = [p["label"] for p in declared["axis"][0]["points"]]
-    return declared["replications"], [c for c in labels if not only or any(text in c for text in only)]
+    return declared["replications"], [
+        c for c in labels if not only or any(text in c for text in only)
+    ]
 
 
 def arguments_of(name, cells, options):
@@ -64,8 +66,10 @@ def arguments_of(name, cells, options):
 def run(name, cells, side, options):
     """Runs `cells` of a study on this machine; what came out of each."""
     command = [BENTPIPE, "study", HERE / f"hard/{name}.toml", "--out", RESULTS / side]
-    done = subprocess.run(command + arguments_of(name, cells, options), stdout=subprocess.DEVNULL, check=False)
-    if done.returncode == 2:
+    done = subprocess.run(
+        command + arguments_of(name, cells, options), stdout=subprocess.DEVNULL, check=False
+    )
+    if done.returncode not in (0, 1):
         sys.exit(2)
     return read(RESULTS / side / name / "runs.csv", cells)
 
@@ -89,8 +93,14 @@ def read(path, cells):
 
 def of_runs(runs):
     """A cell's numbers, from its runs: for each a list of rows, one for each flow."""
-    times = [statistics.mean(float(row["transfer_time_s"] or "inf") for row in flows) for flows in runs]
-    numbers = {"runs": len(times), "time_s": statistics.median(times), "spread_s": max(times) - min(times)}
+    times = [
+        statistics.mean(float(row["transfer_time_s"] or "inf") for row in flows) for flows in runs
+    ]
+    numbers = {
+        "runs": len(times),
+        "time_s": statistics.median(times),
+        "spread_s": max(times) - min(times),
+    }
     for count in COUNTS:
         numbers[count] = statistics.mean(sum(int(row[count]) for row in flows) for flows in runs)
     return numbers
@@ -108,7 +118,9 @@ def measure(wanted, live, jobs):
         runs = study(name)[0]
         if live:
             kernel = platform.release().split("-")[0]
-            measured = run(name, cells, "linux", ["--on", "linux", "--jobs", jobs, "--runs", runs, "--fresh"])
+            measured = run(
+                name, cells, "linux", ["--on", "linux", "--jobs", jobs, "--runs", runs, "--fresh"]
+            )
         else:
             kernel, measured = VIRTUAL, run_in_virtual_time(name, cells, runs)
         for cell, numbers in measured.items():
@@ -132,8 +144,12 @@ def load():
     if not STORED.exists():
         return {}
     with open(STORED, newline="") as file:
-        return {(row["cell"], row["kernel"].removeprefix("Linux ")): {f: float(row[f]) for f in FIELDS[2:]}
-                for row in csv.DictReader(file)}
+        return {
+            (row["cell"], row["kernel"].removeprefix("Linux ")): {
+                f: float(row[f]) for f in FIELDS[2:]
+            }
+            for row in csv.DictReader(file)
+        }
 
 
 def judge(kernel, errors, explained):
@@ -143,8 +159,10 @@ def judge(kernel, errors, explained):
     share = sum(s <= MOST_BAR for s in sizes) / len(sizes)
     bare = [cell for cell, e in errors.items() if abs(e) > MOST_BAR and cell not in explained]
     met = median <= MEDIAN_BAR and share >= MOST_SHARE and worst <= WORST_BAR and not bare
-    print(f"{kernel}: {len(sizes)} cells, median difference {median:.1%}, {share:.0%} within {MOST_BAR:.0%}, "
-          f"worst {worst:.1%}; bars: {MEDIAN_BAR:.0%}, {MOST_SHARE:.0%}, {WORST_BAR:.0%}: {'met' if met else 'missed'}")
+    print(
+        f"{kernel}: {len(sizes)} cells, median difference {median:.1%}, {share:.0%} within {MOST_BAR:.0%}, "
+        f"worst {worst:.1%}; bars: {MEDIAN_BAR:.0%}, {MOST_SHARE:.0%}, {WORST_BAR:.0%}: {'met' if met else 'missed'}"
+    )
     for cell in bare:
         print(f"  beyond {MOST_BAR:.0%} without an explanation: {cell}")
     return met
@@ -155,7 +173,9 @@ def show(wanted, stored, markdown):
     kernels = [VIRTUAL] + sorted({k for _, k in stored} - {VIRTUAL})
     bar = "|" if markdown else ""
     columns = ["cell", "simulated [s]"] + [text for k in kernels for text in (f"Linux {k} [s]", "")]
-    layout = f"{bar} {{:50}} {bar} {{:>13}} " + f"{bar} {{:>14}} {bar} {{:>7}} " * len(kernels) + bar
+    layout = (
+        f"{bar} {{:50}} {bar} {{:>13}} " + f"{bar} {{:>14}} {bar} {{:>7}} " * len(kernels) + bar
+    )
     print(layout.format(*columns).rstrip())
     if markdown:
         print("|---" * len(columns) + "|")
@@ -177,10 +197,18 @@ def show(wanted, stored, markdown):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vm", action="store_true", help="measure a kernel in virtual time and store that")
-    parser.add_argument("--live", action="store_true", help="measure this machine's kernel and store that")
-    parser.add_argument("--only", action="append", metavar="TEXT", help="cells whose name contains TEXT")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--vm", action="store_true", help="measure a kernel in virtual time and store that"
+    )
+    parser.add_argument(
+        "--live", action="store_true", help="measure this machine's kernel and store that"
+    )
+    parser.add_argument(
+        "--only", action="append", metavar="TEXT", help="cells whose name contains TEXT"
+    )
     parser.add_argument("--jobs", type=int, default=4, help="runs at the same time with --live")
     parser.add_argument("--markdown", action="store_true", help="the table as Markdown")
     arguments = parser.parse_args()

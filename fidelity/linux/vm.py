@@ -33,8 +33,22 @@ ROOT = HERE.parents[1]
 BENTPIPE = ROOT / "target/release/bentpipe"
 KERNELS = ROOT / "target/kernels"
 # A kernel by its version: the pattern of its package, of which the newest is taken.
-PACKAGES = {"6.1": r"linux-image-6\.1\.[0-9.-]+-cloud-amd64", "6.12": r"linux-image-6\.12\.[^ ]+-cloud-amd64"}
-CONTROLS = ["bbr", "vegas", "westwood", "hybla", "dctcp", "veno", "scalable", "highspeed", "htcp", "illinois"]
+PACKAGES = {
+    "6.1": r"linux-image-6\.1\.[0-9.-]+-cloud-amd64",
+    "6.12": r"linux-image-6\.12\.[^ ]+-cloud-amd64",
+}
+CONTROLS = [
+    "bbr",
+    "vegas",
+    "westwood",
+    "hybla",
+    "dctcp",
+    "veno",
+    "scalable",
+    "highspeed",
+    "htcp",
+    "illinois",
+]
 MODULES = ["virtio_pci", "virtio_blk", "tun", "veth"] + ["tcp_" + name for name in CONTROLS]
 PROGRAMS = ["ip", "setpriv", "sysctl"]
 RESULTS_BYTES = 1 << 28
@@ -65,13 +79,25 @@ def fetch(version):
     folder = KERNELS / version
     if glob.glob(f"{folder}/boot/vmlinuz*"):
         return folder
-    names = subprocess.run(["apt-cache", "pkgnames", "linux-image-" + version], capture_output=True, text=True, check=True)
+    names = subprocess.run(
+        ["apt-cache", "pkgnames", "linux-image-" + version],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found = [n for n in names.stdout.split() if re.fullmatch(PACKAGES[version], n)]
     if not found:
-        raise CannotRun(f"no package of a kernel {version}: `apt-get update` first, on Debian 12 or later")
+        raise CannotRun(
+            f"no package of a kernel {version}: `apt-get update` first, on Debian 12 or later"
+        )
     number = lambda name: [int(n) for n in re.findall(r"\d+", name)]
     KERNELS.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["apt-get", "download", "-qq", max(found, key=number)], cwd=KERNELS, check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        ["apt-get", "download", "-qq", max(found, key=number)],
+        cwd=KERNELS,
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
     package = max(KERNELS.glob(max(found, key=number) + "_*.deb"))
     subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
     package.unlink()
@@ -83,7 +109,11 @@ def fetch(version):
 def tool(name):
     path = shutil.which(name, path=os.environ.get("PATH", "") + ":/sbin:/usr/sbin")
     if not path:
-        package = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "depmod": "kmod"}
+        package = {
+            "qemu-system-x86_64": "qemu-system-x86",
+            "busybox": "busybox-static",
+            "depmod": "kmod",
+        }
         raise CannotRun(f"{name} is not installed: apt-get install {package.get(name, name)}")
     return path
 
@@ -107,7 +137,9 @@ def modules_of(folder):
 def install(program, root, name):
     """A program, under its name in the guest, and the libraries that it needs."""
     shutil.copy(program, root / "usr/bin" / name)
-    for line in subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout.splitlines():
+    for line in subprocess.run(
+        ["ldd", program], capture_output=True, text=True, check=False
+    ).stdout.splitlines():
         found = re.search(r"(/\S+) \(0x", line)
         if found:
             copy = root / found.group(1).lstrip("/")
@@ -120,7 +152,17 @@ def image(folder, binary, files, script, archive):
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         root.chmod(0o755)
-        for directory in ["bin", "dev", "proc", "sys", "tmp", "run", "usr/bin", "lib/modules", "root/work"]:
+        for directory in [
+            "bin",
+            "dev",
+            "proc",
+            "sys",
+            "tmp",
+            "run",
+            "usr/bin",
+            "lib/modules",
+            "root/work",
+        ]:
             (root / directory).mkdir(parents=True)
         shutil.copy(tool("busybox"), root / "bin/busybox")
         install(binary, root, "bentpipe")
@@ -135,14 +177,24 @@ def image(folder, binary, files, script, archive):
             copy = shutil.copytree if file.is_dir() else shutil.copy
             copy(file, root / "root/work" / file.name)
         (root / "root/script").write_text(script + "\n")
-        (root / "init").write_text(INIT.format(modules=" ".join(m for m, _ in modules), begin=BEGIN, end=END))
+        (root / "init").write_text(
+            INIT.format(modules=" ".join(m for m, _ in modules), begin=BEGIN, end=END)
+        )
         (root / "init").chmod(0o755)
         with open(archive, "wb") as out:
             paths = subprocess.run(["find", "."], cwd=root, capture_output=True, check=True).stdout
-            subprocess.run([tool("cpio"), "-o", "-H", "newc", "--quiet"], cwd=root, input=paths, stdout=out, check=True)
+            subprocess.run(
+                [tool("cpio"), "-o", "-H", "newc", "--quiet"],
+                cwd=root,
+                input=paths,
+                stdout=out,
+                check=True,
+            )
 
 
-def run(version, script, files=(), out=None, binary=BENTPIPE, timeout=1800, memory=1536, virtual=True):
+def run(
+    version, script, files=(), out=None, binary=BENTPIPE, timeout=1800, memory=1536, virtual=True
+):
     """Runs a script on a kernel; returns what it printed. `out` receives its /root/results."""
     folder = fetch(version)
     if not binary.exists():
@@ -152,13 +204,19 @@ def run(version, script, files=(), out=None, binary=BENTPIPE, timeout=1800, memo
         image(folder, binary, [pathlib.Path(f) for f in files], script, archive)
         with open(disk, "wb") as file:
             file.truncate(RESULTS_BYTES)
-        command = [tool("qemu-system-x86_64"), "-m", str(memory), "-nographic", "-no-reboot", "-net", "none", "-cpu", "max",
-                   "-kernel", glob.glob(f"{folder}/boot/vmlinuz*")[0], "-initrd", str(archive),
-                   "-drive", f"file={disk},format=raw,if=virtio",
-                   "-append", "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable"]
+        command = [
+            tool("qemu-system-x86_64"),
+            *f"-m {memory} -nographic -no-reboot -net none -cpu max".split(),
+            *("-kernel", glob.glob(f"{folder}/boot/vmlinuz*")[0]),
+            *("-initrd", str(archive)),
+            *("-drive", f"file={disk},format=raw,if=virtio"),
+            *("-append", "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable"),
+        ]
         command += VIRTUAL_TIME if virtual else []
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+            )
         except subprocess.TimeoutExpired as late:
             raise CannotRun(f"the guest did not end within {timeout} s") from late
         printed = done.stdout.decode(errors="replace").replace("\r\n", "\n")
@@ -186,10 +244,16 @@ def loader(binary):
     """Runs the loader on each kernel; returns how many expectations were not met."""
     missed = 0
     for version, before, user, text, status in EXPECTED:
-        printed = run(version, f"{before}\n{user} bentpipe kernel load hybla 2>&1; echo status $?", binary=binary)
+        printed = run(
+            version,
+            f"{before}\n{user} bentpipe kernel load hybla 2>&1; echo status $?",
+            binary=binary,
+        )
         met = text in printed and f"status {status}" in printed
         missed += not met
-        print(f"{'met ' if met else 'MISSED'}  {version:5} {'no BTF' if before else '':7} {'user' if user else 'root':5} {printed.splitlines()[0]}")
+        print(
+            f"{'met ' if met else 'MISSED'}  {version:5} {'no BTF' if before else '':7} {'user' if user else 'root':5} {printed.splitlines()[0]}"
+        )
         if not met:
             print(f"        expected {text!r} and exit status {status}:\n{printed}")
     script = """for control in $(bentpipe kernel list --json | sed -n 's/.*"\\(bp_[a-z]*\\)".*/\\1/p' | sort -u); do
@@ -202,14 +266,18 @@ bentpipe kernel unload --all >/dev/null; bentpipe run network.toml --on linux 2>
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("do", choices=["fetch", "loader", "run"])
     parser.add_argument("script", nargs="?", default="", help="commands of a shell, for `run`")
     parser.add_argument("--kernel", choices=PACKAGES, default="6.12")
     parser.add_argument("--binary", type=pathlib.Path, default=BENTPIPE)
     parser.add_argument("--file", type=pathlib.Path, action="append", default=[])
     parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--real-time", action="store_true", help="let the guest's clock run with the machine's")
+    parser.add_argument(
+        "--real-time", action="store_true", help="let the guest's clock run with the machine's"
+    )
     arguments = parser.parse_intermixed_args()
     try:
         if arguments.do == "fetch":
@@ -218,8 +286,17 @@ def main():
         elif arguments.do == "loader":
             sys.exit(1 if loader(arguments.binary) else 0)
         else:
-            print(run(arguments.kernel, arguments.script, arguments.file, arguments.out, arguments.binary,
-                      virtual=not arguments.real_time), end="")
+            print(
+                run(
+                    arguments.kernel,
+                    arguments.script,
+                    arguments.file,
+                    arguments.out,
+                    arguments.binary,
+                    virtual=not arguments.real_time,
+                ),
+                end="",
+            )
     except (CannotRun, subprocess.CalledProcessError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

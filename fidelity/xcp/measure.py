@@ -21,8 +21,20 @@ RATE = 10e6 / 8
 
 def run(cell, seed):
     join = lambda values: ",".join(str(v) for v in values)
-    command = ["ns", str(HERE / "network.tcl"), "--rtts", join(cell["rtts"]), "--starts", join(cell["starts"]),
-               "--per", str(cell.get("per", 0)), "--duration", str(cell["duration"]), "--seed", str(seed)]
+    command = [
+        "ns",
+        str(HERE / "network.tcl"),
+        "--rtts",
+        join(cell["rtts"]),
+        "--starts",
+        join(cell["starts"]),
+        "--per",
+        str(cell.get("per", 0)),
+        "--duration",
+        str(cell["duration"]),
+        "--seed",
+        str(seed),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"ns failed: {done.stderr}")
@@ -42,7 +54,12 @@ def measures(cell, samples, drops):
     first = min(cell["starts"])
     share = lambda a, b: (sum(at[b]) - sum(at[a])) / (RATE * (b - a))
     third = [b - a for a, b in zip(at[end - end // 3], at[end])]
-    return {"share": share(first, end), "last_half": share(end // 2, end), "jain": jain(third), "drops": drops}
+    return {
+        "share": share(first, end),
+        "last_half": share(end // 2, end),
+        "jain": jain(third),
+        "drops": drops,
+    }
 
 
 def main():
@@ -54,7 +71,11 @@ def main():
             found = list(pool.map(lambda seed: run(cell, seed), range(1000, 1000 + runs)))
             each = [measures(cell, *one) for one in found]
             mean = {key: sum(m[key] for m in each) / runs for key in each[0]}
-            rows.append([name, runs] + [f"{mean[k]:.5f}" for k in ("share", "last_half", "jain")] + [f"{mean['drops']:g}"])
+            rows.append(
+                [name, runs]
+                + [f"{mean[k]:.5f}" for k in ("share", "last_half", "jain")]
+                + [f"{mean['drops']:g}"]
+            )
             for sample in found[0][0]:
                 if round(sample[0]) % 2 == 0:
                     curves.append([name, round(sample[0])] + [f"{x:.1f}" for x in sample[1::2]])

@@ -31,6 +31,8 @@ fn run(bytes: &[u8]) -> Result<(), Diagnostics> {
     }
     let scenario = document.validate()?;
     assert_eq!(scenario.hash(), document.validate()?.hash());
+    // What is written is read again there, as the same scenario.
+    let _ = scenario.to_toml();
     for flow in &scenario.flows {
         assert!(!flow.forward.is_empty() && !flow.reverse.is_empty());
     }

@@ -4,21 +4,18 @@
 #![no_main]
 
 use bentpipe_link::trace::theaterq::{self, Style};
-use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-use bentpipe_units::{Bytes, Duration, Rate};
+use bentpipe_link::{Limit, LinkSettings, QueueSettings};
+use bentpipe_units::{Duration, Rate};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     match theaterq::read(text, true) {
         Err(error) => assert!(error.line <= text.lines().count().max(1)),
         Ok(line) => {
-            let settings = LinkSettings {
-                rate: Rate::from_mbps(1),
-                one_way_delay: Duration::ZERO,
-                queue: QueueSettings::drop_tail(Limit::Packets(1)),
-                channel: ChannelSettings::Perfect,
-                framing: Bytes::ZERO,
-            };
+            let settings = LinkSettings::new(
+Rate::from_mbps(1),
+Duration::ZERO,
+QueueSettings::drop_tail(Limit::Packets(1)));
             let style = Style {
                 extended: true,
                 step: Duration::from_millis(10),

@@ -12,15 +12,15 @@ to                           use
 compare transports           :func:`compare`, :class:`Answer`
 run a scenario               :class:`Scenario`, :func:`run`, :class:`Outcome`
 sweep a scenario             :class:`Study`, :class:`Results`
-hold results against papers  :func:`reproduce`, :func:`papers`
-try a control of your own    :func:`register`, :class:`CongestionControl`
-see what there is            :func:`transports`, :func:`transport`
+compare with papers          :func:`reproduce`, :func:`papers`
+try your own control         :func:`register`, :class:`CongestionControl`
+list the transports          :func:`transports`, :func:`transport`
 see how a link changes       :mod:`bentpipe.link`
 ===========================  ==========================================================
 
 Results go to pandas, polars, pyarrow and DuckDB without copying, by the Arrow
-PyCapsule interface; ``to_frame()`` makes a frame of what is installed. Quantities
-are texts with their unit in arguments, and numbers with the unit in the name in
+PyCapsule interface; ``to_frame()`` makes a frame of an installed library. Quantities
+are strings with a unit in arguments, and numbers with the unit in the name in
 results.
 """
 

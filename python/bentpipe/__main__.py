@@ -24,7 +24,11 @@ def main() -> int:
     # What scripts for Slurm call the command by: its own file is Python's interpreter.
     os.environ["BENTPIPE_COMMAND"] = f"{shlex.quote(sys.executable)} -m bentpipe"
     _papers.announce()
-    return _bentpipe.main(["bentpipe", *sys.argv[1:]])
+    status = _bentpipe.main(["bentpipe", *sys.argv[1:]])
+    if status is None:
+        print("error: this build of the package has no command", file=sys.stderr)
+        return 2
+    return status
 
 
 if __name__ == "__main__":

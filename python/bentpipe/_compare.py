@@ -6,16 +6,17 @@ import html
 import json
 import os
 import shlex
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _bentpipe
 from ._errors import InputError
-from ._keywords import COMPARE
-from ._options import signature, words
+from ._keywords import QUESTION
+from ._options import signature, texts, words
 from ._picture import Picture, picture
 from ._progress import Progress, Reporter
-from ._table import FrameLibrary, Table
+from ._table import Table, Tabular
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
     from ._scenario import Scenario
 
 
-def compare(*, progress: Progress = None, **options: Unpack[CompareOptions]) -> Answer:
+def compare(
+    *,
+    threads: int | None = None,
+    cc: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    progress: Progress = None,
+    **options: Unpack[CompareOptions],
+) -> Answer:
     """Simulates users of a link with each transport, and says which to switch on.
 
     The arguments are the options of the command ``bentpipe compare``. Quantities
@@ -33,6 +40,12 @@ def compare(*, progress: Progress = None, **options: Unpack[CompareOptions]) -> 
 
     Parameters
     ----------
+    threads : int, optional
+        Runs at the same time; does not change results. One per core by default.
+    cc : str or path, or several, optional
+        Congestion controls of your own to bring along: a .c file of the kernel's
+        form, the folder of a crate that ``bentpipe cc new`` made, or the shared
+        library of one; ``NAME=`` in front gives it another name.
     progress : bool, class, bar or function, optional
         What shows how far it is: ``True`` for a bar of tqdm, a class or bar like
         tqdm's, or a function of what is done and all there is.
@@ -59,22 +72,26 @@ def compare(*, progress: Progress = None, **options: Unpack[CompareOptions]) -> 
     >>> len(answer.rows)
     3
     """
-    given = words(options, COMPARE)
+    question, controls = words(options), texts("cc", cc)
     with Reporter(progress, "compare") as report:
-        core = _bentpipe.compare(given, report.function)
+        core = _bentpipe.compare(question, controls, threads, report.function)
+    given = [*question, *(("cc", file) for file in controls)]
+    given += [("threads", str(threads))] if threads is not None else []
     return Answer(core, given)
 
 
 # What `help` and completion show.
-compare.__signature__ = signature(compare, COMPARE)  # type: ignore[attr-defined]
+compare.__signature__ = signature(compare, QUESTION)  # type: ignore[attr-defined]
 
 
-class Answer:
+class Answer(Tabular):
     """What a comparison found.
 
     Printed, it is what the command prints. It has the Arrow PyCapsule interface of
     its :attr:`rows`: ``polars.DataFrame(answer)``.
     """
+
+    _widest = 100
 
     def __init__(self, core: _bentpipe.Answer, given: list[tuple[str, str]]) -> None:
         self._core = core
@@ -150,10 +167,6 @@ class Answer:
         found: dict[str, Any] = json.loads(self._core.json())
         return found
 
-    def to_frame(self, library: FrameLibrary | None = None) -> Any:
-        """The :attr:`rows` as a frame: see :meth:`Table.to_frame`."""
-        return self.rows.to_frame(library)
-
     def plot(self, path: str | os.PathLike[str] | None = None) -> Picture | None:
         """Draws the time of each transport as a bar with its 95% interval.
 
@@ -209,15 +222,11 @@ class Answer:
         except OSError as error:
             raise InputError(f"cannot write `{os.fspath(path)}`: {error.strerror}") from error
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows as an Arrow stream."""
-        return self.rows.__arrow_c_stream__(requested_schema)
+    def _main(self) -> Table:
+        return self.rows
 
-    def __repr__(self) -> str:
-        import shutil
-
-        width = min(100, shutil.get_terminal_size((100, 24)).columns)
-        return self._core.text(max(40, width), False).rstrip()
+    def _text(self, width: int) -> str:
+        return self._core.text(width, False)
 
     def details(self) -> str:
         """What ``bentpipe compare --details`` prints."""

@@ -12,7 +12,26 @@ from . import _bentpipe
 from ._errors import OptionError
 
 
-class Ack(Protocol):
+class _Event(Protocol):
+    """What is known at every event."""
+
+    @property
+    def outstanding(self) -> float:
+        """Segments sent and not acknowledged cumulatively."""
+        ...
+
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Smallest RTT sample of the connection."""
+        ...
+
+    @property
+    def mss_bytes(self) -> int:
+        """Segment size."""
+        ...
+
+
+class Ack(_Event, Protocol):
     """One received acknowledgement; valid during the call that it is passed to.
 
     Times are in seconds, rates in bit/s of payload, volumes in segments.
@@ -20,7 +39,7 @@ class Ack(Protocol):
 
     @property
     def now_s(self) -> float:
-        """When it arrived."""
+        """Time of arrival."""
         ...
 
     @property
@@ -41,11 +60,6 @@ class Ack(Protocol):
     @property
     def rtt_s(self) -> float | None:
         """RTT sample of this ACK, where it gives one."""
-        ...
-
-    @property
-    def min_rtt_s(self) -> float | None:
-        """Smallest RTT sample of the connection."""
         ...
 
     @property
@@ -92,11 +106,6 @@ class Ack(Protocol):
         ...
 
     @property
-    def outstanding(self) -> float:
-        """Segments sent and not acknowledged cumulatively."""
-        ...
-
-    @property
     def cwnd_limited(self) -> bool:
         """True when the sender had filled cwnd; one that had not must not grow it."""
         ...
@@ -116,28 +125,18 @@ class Ack(Protocol):
         """The receive window, segments."""
         ...
 
-    @property
-    def mss_bytes(self) -> int:
-        """Segment size."""
-        ...
 
-
-class Loss(Protocol):
-    """A loss was found and recovery begins: once per window of data."""
+class Loss(_Event, Protocol):
+    """A loss was detected and recovery begins: once per window of data."""
 
     @property
     def now_s(self) -> float:
-        """When."""
+        """Time of the event."""
         ...
 
     @property
     def flight(self) -> float:
         """Segments in flight when it was found."""
-        ...
-
-    @property
-    def outstanding(self) -> float:
-        """Segments sent and not acknowledged cumulatively."""
         ...
 
     @property
@@ -150,23 +149,13 @@ class Loss(Protocol):
         """Smoothed RTT."""
         ...
 
-    @property
-    def min_rtt_s(self) -> float | None:
-        """Smallest RTT sample of the connection."""
-        ...
 
-    @property
-    def mss_bytes(self) -> int:
-        """Segment size."""
-        ...
-
-
-class Timeout(Protocol):
+class Timeout(_Event, Protocol):
     """The retransmission timer ran out."""
 
     @property
     def now_s(self) -> float:
-        """When."""
+        """Time of the event."""
         ...
 
     @property
@@ -175,28 +164,13 @@ class Timeout(Protocol):
         ...
 
     @property
-    def outstanding(self) -> float:
-        """Segments sent and not acknowledged cumulatively."""
-        ...
-
-    @property
     def first(self) -> bool:
         """True for the first timeout of a segment."""
         ...
 
-    @property
-    def min_rtt_s(self) -> float | None:
-        """Smallest RTT sample of the connection."""
-        ...
-
-    @property
-    def mss_bytes(self) -> int:
-        """Segment size."""
-        ...
-
 
 class Window(Protocol):
-    """The window that a control moves; valid during the call that it is passed to."""
+    """The window that a control sets; valid during the call that it is passed to."""
 
     #: Congestion window, segments; at least 1.
     cwnd: float
@@ -217,7 +191,7 @@ class Window(Protocol):
 
 
 class CongestionControl(Protocol):
-    """What a class needs to be a congestion control: :meth:`on_ack`.
+    """The interface of a congestion control, which requires :meth:`on_ack`.
 
     Every other method may be left out: the sender follows RFC 5681 then. The
     methods and what they are for:
@@ -227,7 +201,7 @@ class CongestionControl(Protocol):
     ``on_established(rtt_s, window)``
         The connection is established; ``rtt_s`` is the sample of the handshake.
     ``on_loss(loss, window)``
-        A loss was found: set ssthresh and cwnd. By default half of what is in
+        A loss was detected: set ssthresh and cwnd. By default half of the data in
         flight.
     ``on_timeout(timeout, window)``
         The retransmission timer ran out. By default cwnd is one segment.
@@ -276,9 +250,9 @@ _REGISTERED: dict[str, Registered] = {}
 
 
 def register(name: str, cls: C, *, fingerprint: str | None = None) -> C:
-    """Makes a class known as a congestion control by a name.
+    """Registers a class as a congestion control under a name.
 
-    The name can then stand wherever that of a built-in one can: in scenarios,
+    The name can then be used wherever that of a built-in one can: in scenarios,
     :func:`compare`, studies and figures. The arguments of ``__init__`` that have a
     number as default are its parameters: ``"mine + gain=2"`` in :func:`compare`, a
     key of ``[transport.x]`` in a scenario. To register a name again replaces it.
@@ -291,7 +265,7 @@ def register(name: str, cls: C, *, fingerprint: str | None = None) -> C:
         A class with ``on_ack(ack, window)``: see :class:`CongestionControl`. One
         object of it is made for each end of each connection.
     fingerprint : str, optional
-        What identifies its source; a hash of that by default. It is part of the hash
+        Identifier of its source; by default its hash. It is part of the hash
         of scenarios that use the control, so results of two versions never mix.
 
     Returns
@@ -420,7 +394,7 @@ def _fingerprint(cls: type[Any], parameters: tuple[tuple[str, float], ...]) -> s
 
 
 def _code(name: str, member: object) -> str:
-    """What a member of a class does, without where it is."""
+    """The code of a member of a class, without its position."""
     code = getattr(getattr(member, "__func__", member), "__code__", None)
     if isinstance(code, CodeType):
         constants = [

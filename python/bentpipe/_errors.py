@@ -4,16 +4,16 @@ from __future__ import annotations
 
 
 class Error(Exception):
-    """Why something could not be done, in the words that the command prints.
+    """An error, with the message that the command prints.
 
     Attributes
     ----------
     file : str or None
-        The file that is wrong, where it is one.
+        The file with the error, if there is one.
     line, column : int or None
         The place in it, from 1.
     help : str or None
-        What one could write instead.
+        A suggestion for a correction.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Error(Exception):
 
 
 class OptionError(Error, ValueError):
-    """An argument of a call makes no sense."""
+    """An argument of a call is invalid."""
 
 
 class InputError(Error, OSError):

@@ -1,12 +1,12 @@
 """Studies on other engines: pools of `concurrent.futures`, and Dask.
 
-A campaign is cut into tasks that depend on the study alone. Whoever runs a
-task, when and how often does not matter: the collector puts results into the
-order of the runs, so the final files are the same to the byte.
+A campaign is divided into tasks that depend on the study alone. It does not matter
+where, when and how often a task runs: the collector puts results into the order
+of the runs, so the final files are the same to the byte.
 
-An engine has only a few tasks more than it has workers, and what comes back is
-written to disk and dropped, so memory does not grow with the study. After a
-crash, a lost worker or Ctrl-C the next call goes on with what is on disk.
+An engine has only a few tasks more than it has workers, and results are written
+to disk and dropped, so memory does not grow with the study. After a crash, a
+lost worker or Ctrl-C the next call resumes from the results on disk.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Work = tuple[int, int]
 
 
 class Lost(Exception):
-    """The worker that had a task is gone; the task can be given out again."""
+    """The worker of a task is gone; the task can be submitted again."""
 
 
 class Engine(Protocol):
-    """What runs tasks somewhere."""
+    """An executor of tasks, local or remote."""
 
     def room(self) -> int:
-        """How many tasks it is to have at once."""
+        """Number of tasks that it should have at once."""
         ...
 
     def submit(self, work: Work) -> None:
@@ -82,7 +82,7 @@ def run(
     path
         The study's file.
     text
-        What it says, if that is not what the disk has.
+        Its content, if that differs from the file on disk.
     executor
         A `concurrent.futures.Executor`, a `distributed.Client` or a cluster
         of Dask.
@@ -91,11 +91,11 @@ def run(
     runs
         Runs of each cell in place of the study's own number.
     fresh
-        Whether to forget what is in the folder.
+        Whether to discard the results in the folder.
     seconds
-        Core seconds of a task, by the estimate.
+        Estimated core seconds of a task.
     progress
-        Called with the runs that are done and the number of all.
+        Called with the number of completed runs and the total.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def run(
 
 
 def _results(engine: Engine, todo: Iterator[Work]) -> Iterator[bytes]:
-    """Results in the order in which they come, with at most `room` under way."""
+    """Results in the order of arrival, with at most `room` tasks in progress."""
     losses: dict[Work, int] = {}
     under_way = 0
     again: list[Work] = []
@@ -152,7 +152,7 @@ def _results(engine: Engine, todo: Iterator[Work]) -> Iterator[bytes]:
 
 
 class _Engines:
-    """The engine for what a user gave, for the length of a `with`."""
+    """The engine for a user's executor, for the length of a `with`."""
 
     def __init__(self, executor: object, package: Package) -> None:
         self._engine: Engine
@@ -186,8 +186,8 @@ class _Engines:
 class _Pool:
     """An executor of `concurrent.futures`.
 
-    A `ProcessPoolExecutor` is of no use any more when one of its processes was
-    killed. A pool like it takes over then, for the rest of the study.
+    A `ProcessPoolExecutor` is unusable after one of its processes was killed. A new
+    pool with the same settings then takes over for the rest of the study.
     """
 
     def __init__(self, executor: concurrent.futures.Executor, package: Package) -> None:
@@ -216,7 +216,10 @@ class _Pool:
         first = concurrent.futures.FIRST_COMPLETED
         done, _ = concurrent.futures.wait(self._under_way, return_when=first)
         # Results before losses: a pool that broke has them, too.
-        future = min(done, key=lambda future: isinstance(future.exception(), concurrent.futures.BrokenExecutor))
+        future = min(
+            done,
+            key=lambda future: isinstance(future.exception(), concurrent.futures.BrokenExecutor),
+        )
         error = future.exception()
         if isinstance(error, concurrent.futures.BrokenExecutor):
             self._replace(error)

@@ -1,4 +1,4 @@
-"""Keyword arguments as options of the command."""
+"""Keyword arguments as options of a question."""
 
 from __future__ import annotations
 
@@ -8,31 +8,30 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ._errors import OptionError
+from ._keywords import QUESTION, SEVERAL
 
 
-def words(given: Mapping[str, Any], known: Iterable[str]) -> list[tuple[str, str]]:
-    """Options and values for the command, of arguments that are not ``None``.
+def words(given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Options and values of a question, of arguments that are not ``None``.
 
     A name has underscores for hyphens, and one behind it where Python has the
     word for itself (``from_``). A list stands for several values.
     """
-    known = list(known)
     found: list[tuple[str, str]] = []
     for name, value in given.items():
-        if name not in known:
-            raise OptionError(unknown("option", name, known))
-        if value is None:
-            continue
+        if name not in QUESTION:
+            raise OptionError(unknown("option", name, QUESTION))
         option = name.rstrip("_").replace("_", "-")
-        values: list[Any] = list(value) if _is_several(option, value) else [value]
-        found.extend((option, text(name, each)) for each in values)
+        found.extend((option, each) for each in texts(name, value, name in SEVERAL))
     return found
 
 
-def _is_several(option: str, value: object) -> bool:
-    # A place may be a pair of degrees, which is one value.
-    is_place = option in ("from", "to")
-    return isinstance(value, (list, tuple, set, frozenset)) and not is_place
+def texts(name: str, value: Any, is_several: bool = True) -> list[str]:
+    """The values of an argument as they are typed."""
+    if value is None:
+        return []
+    is_list = is_several and isinstance(value, (list, tuple, set, frozenset))
+    return [text(name, each) for each in (value if is_list else [value])]
 
 
 def text(name: str, value: object) -> str:

@@ -8,5 +8,5 @@ from . import _bentpipe
 
 
 def announce() -> None:
-    """Says where they are; those of the current folder or one above go first."""
+    """Announces their folder; those of the current folder or a parent take precedence."""
     _bentpipe.papers_are_in(Path(__file__).parent / "papers")

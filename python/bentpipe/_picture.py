@@ -35,12 +35,12 @@ class Picture:
         Parameters
         ----------
         path : str or path
-            The file; its ending says what it becomes: ``.svg``, ``.png`` or ``.pdf``.
+            The file; its extension selects the format: ``.svg``, ``.png`` or ``.pdf``.
 
         Returns
         -------
         Picture
-            The same one.
+            This picture.
         """
         kind = Path(path).suffix.lower().lstrip(".")
         if kind not in KINDS:
@@ -62,9 +62,7 @@ class Picture:
         return f"<figure, {len(self.svg) / 1000:.0f} kB of SVG; .save('figure.svg') writes it>"
 
 
-def picture(
-    draw: Callable[[str], bytes], path: str | os.PathLike[str] | None = None
-) -> Picture:
+def picture(draw: Callable[[str], bytes], path: str | os.PathLike[str] | None = None) -> Picture:
     """A picture, written to ``path`` where that is given."""
     made = Picture(draw)
     return made if path is None else made.save(path)

@@ -21,7 +21,7 @@ Progress = Union[bool, Bar, Callable[..., Any], None]
 
 
 class Reporter:
-    """What the work calls with what is done and all there is."""
+    """The callback of the work, with the completed amount and the total."""
 
     def __init__(self, progress: Progress, what: str) -> None:
         self._call: Callable[[int, int], Any] | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ from ._options import text as typed
 from ._options import unknown
 from ._picture import Picture, picture
 from ._progress import Progress, Reporter
-from ._table import FrameLibrary, Table
+from ._table import Table, Tabular
 from ._toml import dumps
 
 
@@ -28,14 +27,14 @@ class Scenario:
     source : str, path or mapping
         TOML text, the path of a file, or the same as a dictionary.
     folder : str or path, optional
-        Where the files are that a text or dictionary names; the current folder by
-        default.
+        Folder of the files that a text or dictionary names; by default the current
+        folder.
 
     Raises
     ------
     ScenarioError
-        If it is wrong; with file, line, column and what would be right. What the
-        language means is checked by :meth:`check` and before a run.
+        If it is invalid; with file, line, column and a suggestion. The meaning is
+        checked by :meth:`check` and before a run.
 
     Examples
     --------
@@ -73,7 +72,7 @@ class Scenario:
         return made
 
     def set(self, path: str, value: object) -> Scenario:
-        """A copy in which the value at a dotted path is another.
+        """A copy with a different value at a dotted path.
 
         Parameters
         ----------
@@ -128,12 +127,12 @@ class Scenario:
         Returns
         -------
         Scenario
-            The same one.
+            This object.
 
         Raises
         ------
         ScenarioError
-            With everything that is wrong.
+            With all errors.
         """
         self._core.facts()
         return self
@@ -145,12 +144,12 @@ class Scenario:
 
     @property
     def description(self) -> str:
-        """What it says of itself."""
+        """Its description."""
         return self._core.facts()[1]
 
     @property
     def duration_s(self) -> float:
-        """When a run ends at the latest."""
+        """Latest end of a run."""
         return self._core.facts()[2]
 
     @property
@@ -160,7 +159,7 @@ class Scenario:
 
     @property
     def hash(self) -> str:
-        """What identifies it: two scenarios with one hash have the same outcomes."""
+        """Its identifier: scenarios with the same hash have the same outcomes."""
         return self._core.facts()[4]
 
     @property
@@ -182,9 +181,7 @@ class Scenario:
         )
 
 
-def _parse(
-    name: str, text: str, folder: str | os.PathLike[str] | None
-) -> _bentpipe.Scenario:
+def _parse(name: str, text: str, folder: str | os.PathLike[str] | None) -> _bentpipe.Scenario:
     at = Path(folder) / name if folder is not None else Path(name)
     return _bentpipe.Scenario.parse(at, text)
 
@@ -194,7 +191,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def value_text(value: object) -> str:
-    """A value as it is typed behind `--set`."""
+    """A value as written after `--set`."""
     if isinstance(value, (list, tuple, Mapping, bool)):
         from ._toml import value as toml
 
@@ -247,7 +244,7 @@ class ScenarioBuilder:
         Returns
         -------
         ScenarioBuilder
-            The same one.
+            This object.
         """
         tables = self._tables.setdefault(table, {})
         if name in tables:
@@ -268,7 +265,7 @@ class ScenarioBuilder:
         return self.add("flow", name, **values)
 
     def transport(self, name: str, /, **values: Any) -> ScenarioBuilder:
-        """Adds a transport that refines another: ``base``, and what differs."""
+        """Adds a transport that refines another: ``base``, and the differences."""
         return self.add("transport", name, **values)
 
     def middlebox(self, name: str, /, **values: Any) -> ScenarioBuilder:
@@ -281,7 +278,7 @@ class ScenarioBuilder:
         Parameters
         ----------
         folder : str or path, optional
-            Where the files are that it names.
+            Folder of the files that it names.
 
         Returns
         -------
@@ -290,7 +287,7 @@ class ScenarioBuilder:
         Raises
         ------
         ScenarioError
-            With everything that is wrong.
+            With all errors.
         """
         return Scenario(self._tables, folder=folder).check()
 
@@ -323,7 +320,7 @@ def run(
     Parameters
     ----------
     scenario : Scenario, str, path or mapping
-        The scenario, or what makes one.
+        The scenario, or a source of one.
     seed : int, optional
         Seed of every random process; the scenario's by default.
     series : bool or str, default False
@@ -331,7 +328,7 @@ def run(
     start_jitter : str, optional
         Shift the start of each flow by a random time below this one.
     progress : bool, class, bar or function, optional
-        What shows how far it is, in simulated seconds.
+        Display of the progress, in simulated seconds.
 
     Returns
     -------
@@ -358,8 +355,8 @@ def run(
     return Outcome(core)
 
 
-class Outcome:
-    """What a run yielded.
+class Outcome(Tabular):
+    """The results of a run.
 
     Printed, it is what the command prints. It has the Arrow PyCapsule interface of
     its :attr:`flows`.
@@ -418,6 +415,32 @@ class Outcome:
         """A row for each sample of the time series, where they were recorded."""
         return self.table("series")
 
+    def rates(self, window: str = "1 s") -> Table:
+        """What each flow received, over windows of time.
+
+        Without series the run is made again, which gives the same. A window begins and
+        ends at a delivery, so that no rate is above that at which data arrived; a pause
+        is a window of its own.
+
+        Parameters
+        ----------
+        window : str, default "1 s"
+            Least length of a window, such as two round trips.
+
+        Returns
+        -------
+        Table
+            ``flow``, ``from_s``, ``until_s`` and ``goodput_bps``.
+
+        Examples
+        --------
+        >>> import bentpipe
+        >>> rates = bentpipe.run(bentpipe.Scenario.template()).rates("2 s")
+        >>> rates.columns
+        ['flow', 'from_s', 'until_s', 'goodput_bps']
+        """
+        return Table(self._core.table("rates", window=window))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as ``bentpipe run --json`` prints it.
 
@@ -427,10 +450,6 @@ class Outcome:
         """
         found: dict[str, Any] = json.loads(self._core.json())
         return found
-
-    def to_frame(self, library: FrameLibrary | None = None) -> Any:
-        """The :attr:`flows` as a frame: see :meth:`Table.to_frame`."""
-        return self.flows.to_frame(library)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Picture:
         """Draws received bytes, rate and window of each flow against time.
@@ -448,18 +467,11 @@ class Outcome:
         """
         return picture(lambda kind: self._core.plot(kind) or b"", path)
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The flows as an Arrow stream."""
-        return self.flows.__arrow_c_stream__(requested_schema)
+    def _main(self) -> Table:
+        return self.flows
 
-    def __repr__(self) -> str:
-        import shutil
-
-        width = min(160, shutil.get_terminal_size((100, 24)).columns)
-        return self._core.text(max(40, width)).rstrip()
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self._core.text(120).rstrip())}</pre>"
+    def _text(self, width: int) -> str:
+        return self._core.text(width)
 
 
 __all__ = ["Outcome", "Scenario", "ScenarioBuilder", "run", "unknown"]

@@ -1,8 +1,7 @@
-"""Studies, papers and what comes out of them."""
+"""Studies, papers and their results."""
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from ._errors import OptionError
 from ._options import unknown
 from ._picture import Picture, picture
 from ._progress import Progress, Reporter
-from ._table import FrameLibrary, Table
+from ._table import Table, Tabular
 from ._toml import dumps
 
 
@@ -27,13 +26,13 @@ class Study:
     source : str, path or mapping
         The path of a study's file, its text, or the same as a dictionary.
     folder : str or path, optional
-        Where the files are that a text or dictionary names, such as its scenario;
-        the current folder by default.
+        Folder of the files that a text or dictionary names, such as its scenario; by
+        default the current folder.
 
     Raises
     ------
     StudyError
-        If it is wrong; with file, line, column and what would be right.
+        If it is invalid; with file, line, column and a suggestion.
 
     Examples
     --------
@@ -85,7 +84,7 @@ class Study:
 
     @property
     def description(self) -> str:
-        """What it says of itself."""
+        """Its description."""
         return self._core.facts()[2]
 
     @property
@@ -100,7 +99,7 @@ class Study:
 
     @property
     def runs(self) -> int:
-        """How many runs there are; every cell is checked."""
+        """Number of runs; checks every cell."""
         return self._core.check()
 
     def run(
@@ -116,29 +115,28 @@ class Study:
     ) -> Results:
         """Runs the study and computes its tables, figures and claims.
 
-        Ctrl-C stops it at once. What was done by then is in ``out``, and the same
-        call goes on from there, to the same results.
+        Ctrl-C stops it at once. Completed runs are in ``out``, and the same call
+        resumes from there, with the same results.
 
         Parameters
         ----------
         executor : object, optional
-            What runs it in the place of this process's threads: an executor of
+            Runs it instead of this process's threads: an executor of
             ``concurrent.futures``, a client or a cluster of Dask. Results are the
-            same to the byte. A task that loses its worker is given to another one.
+            same to the byte. If a worker is lost, another one gets its task.
         out : str or path, optional
-            Folder for results, which are kept as they come; by default they are in
+            Folder for results, which are stored as they arrive; by default they are in
             memory only.
         runs : int, optional
             Runs of each cell at most, where that is fewer than :attr:`replications`.
         threads : int, default 0
             Runs at the same time; zero is one per core. Results do not depend on it.
         fresh : bool, default False
-            Forget the results that are in ``out``.
+            Discard the results in ``out``.
         progress : bool, class, bar or function, optional
-            What shows how far it is, in runs.
+            Display of the progress, in runs.
         task_seconds : float, default 10
-            The work that an executor is given at a time, in seconds of a core, by
-            the estimate.
+            Estimated size of a task, in seconds of one core.
 
         Returns
         -------
@@ -147,7 +145,7 @@ class Study:
         Raises
         ------
         StudyError
-            If a cell makes no scenario, or results cannot be kept.
+            If a cell yields no valid scenario, or results cannot be stored.
         """
         if not 0 <= threads <= 1024:
             raise OptionError("`threads` must be from 0 to 1024")
@@ -175,8 +173,8 @@ class Study:
         return f"<study {name}: {title}; {sizes or cells} x {replications} replications>"
 
 
-class Results:
-    """What came out of a study or a paper: tables, figures and claims.
+class Results(Tabular):
+    """The results of a study or a paper: tables, figures and claims.
 
     Printed, it is what the command prints. It has the Arrow PyCapsule interface of
     its :attr:`cells`.
@@ -209,7 +207,7 @@ class Results:
 
     @property
     def as_recorded(self) -> bool:
-        """False if a cell or claim is worse than what is recorded of it."""
+        """False if a cell or claim is worse than its recorded verdict."""
         return not self._core.regression()
 
     def plot(
@@ -236,22 +234,14 @@ class Results:
         number = 0 if figure is None else names.index(figure)
         return picture(lambda kind: self._core.plot(number, kind), path)
 
-    def to_frame(self, library: FrameLibrary | None = None) -> Any:
-        """The :attr:`cells` as a frame: see :meth:`Table.to_frame`."""
-        return self.cells.to_frame(library)
+    def _main(self) -> Table:
+        return self.cells
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The cells as an Arrow stream."""
-        return self.cells.__arrow_c_stream__(requested_schema)
-
-    def __repr__(self) -> str:
-        import shutil
-
-        width = min(160, shutil.get_terminal_size((100, 24)).columns)
-        return self._core.text(max(40, width)).rstrip()
+    def _text(self, width: int) -> str:
+        return self._core.text(width)
 
     def _repr_html_(self) -> str:
-        text = f"<pre>{html.escape(self._core.text(120).rstrip())}</pre>"
+        text = super()._repr_html_()
         figures = (self._core.plot(i, "svg").decode() for i in range(len(self.figures)))
         return text + "".join(figures)
 
@@ -284,7 +274,7 @@ def reproduce(
     fresh: bool = False,
     progress: Progress = None,
 ) -> Results:
-    """Runs what a paper measured, and holds our results against its numbers.
+    """Repeats the measurements of a paper, and compares our results with its numbers.
 
     Parameters
     ----------
@@ -299,9 +289,9 @@ def reproduce(
     threads : int, default 0
         Runs at the same time; zero is one per core.
     fresh : bool, default False
-        Forget the results that are in ``out``.
+        Discard the results in ``out``.
     progress : bool, class, bar or function, optional
-        What shows how far it is, in runs.
+        Display of the progress, in runs.
 
     Returns
     -------

@@ -17,11 +17,11 @@ FrameLibrary = Literal["pandas", "polars", "pyarrow"]
 
 
 class Table:
-    """A table of results, which other libraries take over without copying.
+    """A table of results, which other libraries read without copying.
 
     It has the Arrow PyCapsule interface: ``pyarrow.table(t)``,
     ``polars.DataFrame(t)``, ``pandas.DataFrame.from_arrow(t)`` and, in a query of
-    DuckDB, the name of the variable. Units stand in the names of the columns:
+    DuckDB, the name of the variable. Units are part of the column names:
     ``time_s``, ``goodput_bps``, ``size_bytes``.
 
     Attributes
@@ -29,7 +29,7 @@ class Table:
     columns : list of str
         The names of the columns.
     about : dict of str to str
-        What each column is.
+        Descriptions of the columns.
     """
 
     def __init__(self, batch: _bentpipe.Batch) -> None:
@@ -97,7 +97,9 @@ class Table:
         if library is None:
             library = next((name for name in known if find_spec(name) is not None), None)
             if library is None:
-                raise ImportError("to_frame needs pandas, polars or pyarrow; pip install one of them")
+                raise ImportError(
+                    "to_frame needs pandas, polars or pyarrow; pip install one of them"
+                )
         if library == "polars":
             import polars
 
@@ -172,6 +174,36 @@ class Table:
         )
         more = f"<p>{len(self) - _SHOWN} more rows</p>" if len(self) > _SHOWN else ""
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+class Tabular:
+    """Results with a table that stands for them; printed, they are what the command prints."""
+
+    #: Characters of a line, at most.
+    _widest = 160
+
+    def _main(self) -> Table:
+        raise NotImplementedError
+
+    def _text(self, width: int) -> str:
+        raise NotImplementedError
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """The main table as a frame: see :meth:`Table.to_frame`."""
+        return self._main().to_frame(library)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The main table as an Arrow stream."""
+        return self._main().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        import shutil
+
+        width = min(self._widest, shutil.get_terminal_size((100, 24)).columns)
+        return self._text(max(40, width)).rstrip()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._text(120).rstrip())}</pre>"
 
 
 def _shown(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Tasks of a study as they travel to workers."""
+"""Tasks of a study, in the form that is sent to workers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Package:
     runs
         Replications of each cell in place of the study's own number.
     controls
-        The congestion controls that are classes, as `cloudpickle` writes them.
+        The Python congestion controls, serialised by `cloudpickle`.
     """
 
     study: str
@@ -42,7 +42,9 @@ class Package:
     controls: bytes = field(default=b"", repr=False)
 
     @staticmethod
-    def of(study: Path, text: str | None, inputs: Iterable[Path], runs: int | None = None) -> Package:
+    def of(
+        study: Path, text: str | None, inputs: Iterable[Path], runs: int | None = None
+    ) -> Package:
         """Reads the files of a study.
 
         Parameters
@@ -50,7 +52,7 @@ class Package:
         study
             Its file.
         text
-            What the file says, if that is not what the disk has.
+            Content of the file, if that differs from the disk.
         inputs
             All files.
         runs
@@ -69,7 +71,7 @@ class Package:
 
     @functools.cached_property
     def digest(self) -> str:
-        """What tells packages apart."""
+        """Identifier of the package."""
         digest = hashlib.sha256(f"{self.study} {self.runs}".encode())
         for name, content in self.files:
             digest.update(f"\0{name}\0{len(content)}\0".encode())
@@ -103,7 +105,7 @@ def _controls() -> bytes:
 
 
 def _register(controls: bytes) -> None:
-    """Registers what `_controls` of another process has dumped."""
+    """Registers the controls that `_controls` of another process has dumped."""
     if not controls:
         return
     here = {each.name: each.fingerprint for each in registered()}
@@ -129,7 +131,7 @@ def run_packed(package: Package, index: int, of: int) -> bytes:
     index
         The task, from 1.
     of
-        How many tasks the study is cut into.
+        Number of tasks of the study.
 
     Returns
     -------

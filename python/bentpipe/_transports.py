@@ -27,7 +27,7 @@ def transports() -> list[str]:
 
 
 def transport(name: str) -> dict[str, Any]:
-    """What a transport is: its congestion control, windows, recovery and source.
+    """Describes a transport: its congestion control, windows, recovery and source.
 
     Parameters
     ----------

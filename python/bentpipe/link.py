@@ -15,7 +15,6 @@ from collections.abc import Sequence
 
 from . import _bentpipe
 from ._errors import OptionError
-from ._keywords import COMPARE
 from ._options import words
 from ._table import Table
 
@@ -29,9 +28,9 @@ class Course(Table):
     Attributes
     ----------
     text : str
-        What it is, in words.
+        Description in words.
     notes : list of str
-        What one should know about it.
+        Remarks about it.
     """
 
     def __init__(self, batch: _bentpipe.Batch, said: list[str]) -> None:
@@ -43,7 +42,7 @@ class Course(Table):
 def _course(points: int, given: dict[str, object]) -> Course:
     if points < 1:
         raise OptionError("`points` must be above zero")
-    batch, said = _bentpipe.course(words(given, COMPARE), points)
+    batch, said = _bentpipe.course(words(given), points)
     return Course(batch, said)
 
 
@@ -56,7 +55,7 @@ def orbit(
     points: int = 360,
     slot: float | None = None,
 ) -> Course:
-    """The way over satellites between two places, at even steps of a time.
+    """The path over satellites between two places, at regular steps over a time.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ def orbit(
     over : str, optional
         The time, such as ``"24 h"``; an hour by default.
     points : int, default 360
-        Steps of it.
+        Number of steps.
     slot : float, optional
         Longitude of a geostationary satellite, degrees east.
 
@@ -88,7 +87,7 @@ def trace(
     over: str | None = None,
     points: int = 360,
 ) -> Course:
-    """Rates and delays of a trace, at even steps of its time.
+    """Rates and delays of a trace, at regular steps over its time.
 
     Parameters
     ----------
@@ -99,7 +98,7 @@ def trace(
     over : str, optional
         The time; that of the trace by default.
     points : int, default 360
-        Steps of it.
+        Number of steps.
 
     Returns
     -------

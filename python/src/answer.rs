@@ -1,30 +1,49 @@
 //! `compare`: the question as options, the answer as an object.
 
-use crate::arrow::{Batch, Columns};
+use crate::BUILD;
+use crate::arrow::{self, Batch};
 use crate::errors::{self, Kind};
 use crate::scenario::Scenario;
 use crate::work::interruptible;
-use bentpipe::compare::{Answer as Found, Cell, Row, RunResult, UserResult};
+use bentpipe::compare::{Answer as Found, Comparison, Question, record};
 use bentpipe::report::{pdf, plot::Chart, png};
-use bentpipe_cli::api;
+use bentpipe_present::{answer as shown, message};
 use pyo3::prelude::*;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Compares; `options` are those of the command, each a name and a value.
+/// Most runs at the same time.
+const THREADS: RangeInclusive<i64> = 1..=1024;
+
+/// Compares; `options` are those of the question, each a name and a value, and `controls`
+/// files of congestion controls of one's own.
 #[pyfunction]
-#[pyo3(signature = (options, progress = None))]
+#[pyo3(signature = (options, controls = Vec::new(), threads = None, progress = None))]
 pub(crate) fn compare(
     py: Python<'_>,
     options: Vec<(String, String)>,
+    controls: Vec<String>,
+    threads: Option<i64>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Answer> {
-    let asked = api::comparison(&options);
-    let comparison = asked.map_err(|e| errors::exception(py, Kind::Option, &e.to_string()))?;
+    if let Some(threads) = threads.filter(|threads| !THREADS.contains(threads)) {
+        let text = format!("invalid value '{threads}' for 'threads': it is not in {THREADS:?}");
+        return Err(errors::exception(py, Kind::Option, &text));
+    }
+    bentpipe::register_files(&controls).map_err(|e| errors::of(py, e))?;
+    let threads = threads.and_then(|threads| usize::try_from(threads).ok());
+    let comparison = asked(py, &options)?.threads(threads.unwrap_or(0));
     let found = interruptible(py, progress.as_ref(), |watch| {
         let report = |done: usize, total: usize| watch.set(done as u64, total as u64);
         comparison.stop(watch.stop.clone()).run_with(&report)
     })?;
     Ok(Answer(Arc::new(found.map_err(|e| errors::of(py, e))?)))
+}
+
+/// The comparison that options ask for.
+pub(crate) fn asked(py: Python<'_>, options: &[(String, String)]) -> PyResult<Comparison> {
+    let question = Question::read(options).map_err(|e| errors::of(py, e.into()))?;
+    Ok(Comparison::from(question))
 }
 
 /// What a comparison found.
@@ -35,29 +54,33 @@ pub(crate) struct Answer(Arc<Found>);
 impl Answer {
     /// As the command prints it.
     fn text(&self, py: Python<'_>, width: usize, details: bool) -> PyResult<String> {
-        api::answer_text(&self.0, width, details).map_err(|e| run_error(py, &e))
+        shown::text(&self.0, BUILD, width, details)
+            .map_err(|e| errors::exception(py, Kind::Run, &e.to_string()))
     }
 
     /// As `bentpipe compare --json` prints it.
     fn json(&self) -> String {
-        api::answer_json(&self.0)
+        shown::document(&self.0, BUILD).to_string()
     }
 
     /// The page of `--report`.
     fn page(&self, question: &str) -> String {
-        api::answer_page(&self.0, question)
+        shown::page(&self.0, BUILD, question).to_html()
     }
 
     /// The figure of `--plot` as `svg`, `png` or `pdf`; `None` if nothing ended.
     fn plot(&self, py: Python<'_>, kind: &str) -> PyResult<Option<Vec<u8>>> {
-        let chart = api::answer_chart(&self.0);
+        let chart = shown::chart(&self.0);
         chart.map(|chart| picture(py, &chart, kind)).transpose()
     }
 
     /// The figure of `--curves`.
     fn curves(&self, py: Python<'_>, all: bool, kind: &str) -> PyResult<Vec<u8>> {
-        let drawn = interruptible(py, None, |_| api::answer_curves(&self.0, all))?;
-        let chart = drawn.map_err(|e| run_error(py, &e))?;
+        let drawn = interruptible(py, None, |_| shown::curves(&self.0, all))?;
+        let chart = drawn.map_err(|e| {
+            let text = message(&e, false, None);
+            errors::exception(py, Kind::Run, text.text())
+        })?;
         picture(py, &chart, kind)
     }
 
@@ -99,17 +122,13 @@ impl Answer {
 
     /// A row for each transport, proxy and size.
     fn rows(&self) -> PyResult<Batch> {
-        rows(&self.0)
+        arrow::batch(record::rows_table(&self.0))
     }
 
     /// A row for each of their runs and users.
     fn runs(&self) -> PyResult<Batch> {
-        runs(&self.0)
+        arrow::batch(record::users_table(&self.0))
     }
-}
-
-fn run_error(py: Python<'_>, error: &api::Error) -> PyErr {
-    errors::exception(py, Kind::Run, &error.to_string())
 }
 
 /// A chart as the bytes of a file of that kind.
@@ -126,252 +145,4 @@ pub(crate) fn picture(py: Python<'_>, chart: &Chart, kind: &str) -> PyResult<Vec
         }
     });
     drawn.map_err(|e| errors::exception(py, Kind::Option, &e))
-}
-
-/// One cell of the answer, and where it is.
-struct Place<'a> {
-    number: usize,
-    row: &'a Row,
-    cell: &'a Cell,
-}
-
-fn rows(answer: &Found) -> PyResult<Batch> {
-    let order = answer.order();
-    let all: Vec<Place<'_>> = order
-        .iter()
-        .map(|i| (*i, &answer.rows[*i]))
-        .flat_map(|(number, row)| {
-            row.cells
-                .iter()
-                .map(move |cell| Place { number, row, cell })
-        })
-        .collect();
-    let gain = |place: &Place<'_>| answer.gain(place.number);
-    let harm = |place: &Place<'_>| answer.harm(place.number);
-    let time = |f: fn(&bentpipe_study::stats::Summary) -> Option<f64>| {
-        all.iter().map(move |place| f(&place.cell.time()?))
-    };
-    let cells = |f: fn(&Cell) -> f64| all.iter().map(move |place| f(place.cell));
-    let rates = |f: fn(&bentpipe::compare::Rates) -> f64| {
-        all.iter()
-            .map(move |place| place.cell.rates().map(|r| f(&r)))
-    };
-    Columns::default()
-        .text(
-            "transport",
-            "Congestion control and what is changed around it",
-            all.iter().map(|p| p.row.name.as_str()),
-        )
-        .text(
-            "pep",
-            "Proxy at the gateway",
-            all.iter().map(|p| p.row.pep.name()),
-        )
-        .text(
-            "availability",
-            "How far it is from being used",
-            all.iter().map(|p| p.row.availability.name()),
-        )
-        .flag(
-            "recommended",
-            "True for the advice",
-            all.iter().map(|p| Some(p.number) == answer.verdict.pick),
-        )
-        .integer(
-            "size_bytes",
-            "Size of a download, or of a page on the mean",
-            all.iter().map(|p| p.cell.size.get()),
-        )
-        .number(
-            "time_s",
-            "Time that a user waits, mean over runs",
-            time(|t| Some(t.mean)),
-        )
-        .number("time_ci95_s", "Half of its 95% interval", time(|t| t.ci95))
-        .number(
-            "time_median_s",
-            "Median over runs",
-            time(|t| Some(t.median)),
-        )
-        .number(
-            "slow_s",
-            "What one time in ten is longer than",
-            all.iter().map(|p| p.cell.slow_s()),
-        )
-        .number(
-            "gain_share",
-            "Time saved against the default",
-            all.iter().map(|p| gain(p).map(|g| g.share)),
-        )
-        .number(
-            "gain_ci95_share",
-            "Half of its 95% interval",
-            all.iter().map(|p| gain(p)?.ci95),
-        )
-        .number(
-            "others_time_lost_share",
-            "Time that users of the default lose beside it",
-            all.iter().map(|p| harm(p).map(|h| h.share)),
-        )
-        .number(
-            "others_time_lost_ci95_share",
-            "Half of its 95% interval",
-            all.iter().map(|p| harm(p)?.ci95),
-        )
-        .number(
-            "median_user_bps",
-            "Rate of the user in the middle",
-            rates(|r| r.median_bps),
-        )
-        .number(
-            "worst_tenth_bps",
-            "Rate of the slowest tenth of the users",
-            rates(|r| r.worst_tenth_bps),
-        )
-        .number(
-            "jain_index",
-            "1 if all users get the same rate",
-            rates(|r| r.jain),
-        )
-        .number(
-            "goodput_bps",
-            "Payload of all users over the time that they were there",
-            cells(Cell::goodput_bps),
-        )
-        .number(
-            "p95_queueing_delay_s",
-            "95th percentile of the wait at the link",
-            cells(Cell::p95_queueing_delay_s),
-        )
-        .number(
-            "resent_share",
-            "Packets sent again / packets sent",
-            cells(Cell::resent_share),
-        )
-        .number(
-            "timeouts_per_user",
-            "Retransmission timeouts",
-            cells(|c| c.mean(|run| run.timeouts)),
-        )
-        .number(
-            "queue_drops",
-            "Packets dropped by the queue before the link",
-            cells(|c| c.mean(|run| run.queue_drops as f64)),
-        )
-        .number(
-            "max_cwnd_segments",
-            "Largest congestion window",
-            cells(|c| c.mean(|run| run.max_cwnd)),
-        )
-        .integer(
-            "runs",
-            "Runs that it rests on",
-            all.iter().map(|p| p.cell.runs.len() as u64),
-        )
-        .integer(
-            "unfinished_runs",
-            "Runs in which a user's traffic did not end",
-            all.iter().map(|p| p.cell.unfinished() as u64),
-        )
-        .batch()
-}
-
-/// A user of a run of a cell.
-type OfUser<'a> = (&'a Row, &'a Cell, &'a RunResult, &'a UserResult, bool);
-
-fn runs(answer: &Found) -> PyResult<Batch> {
-    let mut all: Vec<OfUser<'_>> = Vec::new();
-    for row in answer.order().into_iter().map(|i| &answer.rows[i]) {
-        for cell in &row.cells {
-            for run in &cell.runs {
-                all.extend(run.own.iter().map(|user| (row, cell, run, user, false)));
-                all.extend(run.others.iter().map(|user| (row, cell, run, user, true)));
-            }
-        }
-    }
-    let users = |f: fn(&UserResult) -> Option<f64>| all.iter().map(move |a| f(a.3));
-    let of_runs = |f: fn(&RunResult) -> f64| all.iter().map(move |a| f(a.2));
-    Columns::default()
-        .text(
-            "transport",
-            "Congestion control and what is changed around it",
-            all.iter().map(|a| a.0.name.as_str()),
-        )
-        .text(
-            "pep",
-            "Proxy at the gateway",
-            all.iter().map(|a| a.0.pep.name()),
-        )
-        .integer(
-            "size_bytes",
-            "Size of a download, or of a page on the mean",
-            all.iter().map(|a| a.1.size.get()),
-        )
-        .integer("seed", "Seed of the run", all.iter().map(|a| a.2.seed))
-        .integer(
-            "user",
-            "Number of the user, from zero on",
-            all.iter().map(|a| u64::from(a.3.user)),
-        )
-        .flag(
-            "other",
-            "True for users of what others run",
-            all.iter().map(|a| a.4),
-        )
-        .text(
-            "activity",
-            "What the user did",
-            all.iter().map(|a| a.3.activity.name()),
-        )
-        .number(
-            "time_s",
-            "What the user waited for; missing if it did not end",
-            users(|u| u.time_s),
-        )
-        .number(
-            "rate_bps",
-            "Payload over that time",
-            users(|u| Some(u.rate_bps)),
-        )
-        .number(
-            "p95_page_s",
-            "Time that 95% of the pages did not exceed",
-            users(|u| u.p95_page_s),
-        )
-        .number(
-            "object_s",
-            "Mean time of the small objects beside the pages",
-            users(|u| u.object_s),
-        )
-        .number(
-            "video_startup_s",
-            "Time before the video began",
-            users(|u| u.startup_s),
-        )
-        .number(
-            "video_stalls",
-            "Times that the video stopped",
-            users(|u| u.startup_s.map(|_| u.stalls as f64)),
-        )
-        .number(
-            "video_stall_s",
-            "How long it stood still",
-            users(|u| u.startup_s.map(|_| u.stall_s)),
-        )
-        .number(
-            "run_goodput_bps",
-            "Payload of all users of the run",
-            of_runs(|r| r.goodput_bps),
-        )
-        .number(
-            "run_resent_share",
-            "Packets sent again / packets sent in the run",
-            of_runs(|r| r.resent_share),
-        )
-        .number(
-            "run_p95_queueing_delay_s",
-            "95th percentile of the wait at the link",
-            of_runs(|r| r.p95_queueing_delay_s),
-        )
-        .batch()
 }

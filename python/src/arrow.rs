@@ -5,15 +5,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray,
-    StructArray, UInt64Array,
-};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, StructArray};
+use arrow_schema::{ArrowError, DataType, Field};
+use bentpipe::compare::record::Table;
+use bentpipe::outcome::Document;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// An Arrow record batch.
@@ -90,75 +88,21 @@ impl Batch {
 /// The key under which a field says what it is.
 const ABOUT: &str = "about";
 
-/// Columns of a table that is built here.
-#[derive(Default)]
-pub(crate) struct Columns {
-    fields: Vec<Field>,
-    arrays: Vec<ArrayRef>,
+/// A table with a row for each record.
+///
+/// # Errors
+/// If it does not fit Arrow.
+pub(crate) fn table<T: Document>(rows: impl Iterator<Item = T>) -> PyResult<Batch> {
+    batch((T::columns(), rows.map(|row| row.cells()).collect()))
 }
 
-impl Columns {
-    fn push(mut self, name: &str, about: &str, array: ArrayRef) -> Columns {
-        let about = HashMap::from([(ABOUT.to_owned(), about.to_owned())]);
-        let field = Field::new(name, array.data_type().clone(), true);
-        self.fields.push(field.with_metadata(about));
-        self.arrays.push(array);
-        self
-    }
-
-    /// A column of texts.
-    pub(crate) fn text<'a, T: Into<Option<&'a str>>>(
-        self,
-        name: &str,
-        about: &str,
-        cells: impl Iterator<Item = T>,
-    ) -> Columns {
-        let cells: StringArray = cells.map(Into::into).collect();
-        self.push(name, about, Arc::new(cells))
-    }
-
-    /// A column of whole numbers.
-    pub(crate) fn integer(
-        self,
-        name: &str,
-        about: &str,
-        cells: impl Iterator<Item = u64>,
-    ) -> Columns {
-        let cells: UInt64Array = cells.map(Some).collect();
-        self.push(name, about, Arc::new(cells))
-    }
-
-    /// A column of numbers, which may be missing.
-    pub(crate) fn number<T: Into<Option<f64>>>(
-        self,
-        name: &str,
-        about: &str,
-        cells: impl Iterator<Item = T>,
-    ) -> Columns {
-        let finite = |cell: T| -> Option<f64> { cell.into().filter(|x: &f64| x.is_finite()) };
-        let cells: Float64Array = cells.map(finite).collect();
-        self.push(name, about, Arc::new(cells))
-    }
-
-    /// A column of yes and no.
-    pub(crate) fn flag(
-        self,
-        name: &str,
-        about: &str,
-        cells: impl Iterator<Item = bool>,
-    ) -> Columns {
-        let cells: BooleanArray = cells.map(Some).collect();
-        self.push(name, about, Arc::new(cells))
-    }
-
-    /// The table.
-    ///
-    /// # Errors
-    /// If the columns are not of one length.
-    pub(crate) fn batch(self) -> PyResult<Batch> {
-        let schema = Arc::new(Schema::new(self.fields));
-        Ok(Batch(
-            RecordBatch::try_new(schema, self.arrays).map_err(failed)?,
-        ))
-    }
+/// A table of these columns and rows.
+///
+/// # Errors
+/// If it does not fit Arrow.
+pub(crate) fn batch((columns, rows): Table) -> PyResult<Batch> {
+    let made = bentpipe::arrow::batch(columns, &rows);
+    Ok(Batch(
+        made.map_err(|e| PyRuntimeError::new_err(e.to_string()))?,
+    ))
 }

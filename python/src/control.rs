@@ -1,6 +1,6 @@
 //! Congestion controls that are Python classes.
 //!
-//! One object of each kind of event is made per connection and filled anew for
+//! One object of each kind of event is made per connection and filled again for
 //! each call, so that an acknowledgement allocates nothing but the arguments of
 //! the call.
 
@@ -71,7 +71,7 @@ fn classes() -> MutexGuard<'static, BTreeSet<String>> {
 
 /// Does a run of classes with the interpreter's lock, so that a call takes none:
 /// from a thread that Python does not know each call would also make a thread state
-/// anew. Other threads get the lock as they do from Python code, in the middle of
+/// again. Other threads get the lock as they do from Python code, in the middle of
 /// calls.
 pub(crate) fn surround(controls: &[&OwnControl], run: &mut dyn FnMut()) {
     let is_class = |control: &&&OwnControl| classes().contains(control.name());

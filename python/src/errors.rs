@@ -3,11 +3,12 @@
 
 use crate::control;
 use bentpipe::Error;
-use bentpipe_cli::api;
 use bentpipe_document::Diagnostics;
+use bentpipe_present::{message, question};
 use bentpipe_study::LoadError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::io::IsTerminal;
 
 /// The exceptions of `bentpipe._errors`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +46,10 @@ pub(crate) fn exception(py: Python<'_>, kind: Kind, text: &str) -> PyErr {
 pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
     let kind = kind(&error);
     let place = diagnostics(&error).map(Place::of);
-    let mut text = api::message(error);
-    if kind == Kind::Option {
-        text = api::as_keywords(&text);
-    }
+    let text = match &error {
+        Error::Question(error) => question::for_python(error),
+        _ => message(&error, is_coloured(), None).text().to_owned(),
+    };
     let raised = raise(py, kind, &text, place).unwrap_or_else(|error| error);
     // Of a congestion control in Python: with its traceback.
     if let Some(cause) = control::cause(&text) {
@@ -57,12 +58,18 @@ pub(crate) fn of(py: Python<'_>, error: Error) -> PyErr {
     raised
 }
 
+/// Whether stderr, where tracebacks go, shows colours (no-color.org).
+fn is_coloured() -> bool {
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stderr().is_terminal() && !no_colour
+}
+
 fn kind(error: &Error) -> Kind {
     match error {
-        Error::Setting { .. } | Error::UnknownTransport { .. } => Kind::Option,
+        Error::Question(_) | Error::UnknownTransport { .. } | Error::Control(_) => Kind::Option,
         Error::Read(_) => Kind::Input,
         Error::Scenario(_) | Error::Build(_) => Kind::Scenario,
-        Error::Load(_) | Error::Study(_) => Kind::Study,
+        Error::Load(_) | Error::Study(_) | Error::Paper(_) => Kind::Study,
         _ => Kind::Run,
     }
 }

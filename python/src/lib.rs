@@ -15,6 +15,7 @@ mod scenario;
 mod study;
 mod work;
 
+use bentpipe::compare::Build;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -51,29 +52,30 @@ mod _bentpipe {
     #[pymodule_export]
     use crate::study::Study;
     #[pymodule_export]
-    use crate::{main, options, papers_are_in, template, transports, version};
+    use crate::{main, papers_are_in, template, transports, version};
 }
 
-/// Runs the command line and returns its exit status.
-#[pyfunction]
-fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| bentpipe_cli::status(arguments))
-}
+/// What this build can do.
+pub(crate) const BUILD: Build =
+    Build::with_kernel(cfg!(all(feature = "kernel", target_os = "linux")));
 
-/// The options of a subcommand: name, help, name of the value, whether it takes
-/// several.
+/// Runs the command line and returns its exit status; `None` in a build without it.
 #[pyfunction]
-fn options(subcommand: &str) -> Vec<(String, String, String, bool)> {
-    let options = bentpipe_cli::api::options(subcommand).into_iter();
-    options
-        .map(|option| (option.name, option.help, option.value, option.several))
-        .collect()
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> Option<u8> {
+    #[cfg(feature = "command")]
+    let status = Some(py.detach(|| bentpipe_cli::status(arguments)));
+    #[cfg(not(feature = "command"))]
+    let status = {
+        let _ = (py, arguments);
+        None
+    };
+    status
 }
 
 /// The transports, as JSON.
 #[pyfunction]
 fn transports() -> String {
-    bentpipe_cli::api::transports_json()
+    bentpipe_present::transports::all().to_string()
 }
 
 /// The commented scenario that `bentpipe new` writes.
@@ -85,7 +87,7 @@ fn template() -> &'static str {
 /// Says where the papers of the package are.
 #[pyfunction]
 fn papers_are_in(folder: PathBuf) {
-    bentpipe_cli::api::papers_are_in(folder);
+    bentpipe::papers::are_in(folder);
 }
 
 /// The version of the program.

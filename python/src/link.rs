@@ -1,10 +1,31 @@
 //! How a link changes with time: orbits and traces.
 
-use crate::arrow::{Batch, Columns};
+use crate::answer::asked;
+use crate::arrow::{self, Batch};
 use crate::errors::{self, Kind};
 use bentpipe::compare::Hour;
-use bentpipe_cli::api;
+use bentpipe::outcome::record;
 use pyo3::prelude::*;
+
+record! {
+    /// A step of the link's span, and how long it is in seconds.
+    struct Step of (Hour, f64) {
+        /// Beginning of the step.
+        gauge time_s: f64 = |(hour, _)| hour.at.as_secs();
+        /// Length of the step.
+        gauge step_s: f64 = |(_, step)| *step;
+        /// Round-trip propagation time, mean over the step while there is a path.
+        gauge rtt_s: Option<f64> = |(hour, _)| {
+            (hour.availability > 0.0).then(|| hour.rtt.as_secs())
+        };
+        /// Rate towards the users, mean over the step.
+        gauge rate_bps: f64 = |(hour, _)| hour.rate.bps_f64();
+        /// Share of the step with a path.
+        gauge availability: f64 = |(hour, _)| hour.availability;
+        /// Changes of path in the step.
+        counter path_changes: usize = |(hour, _)| hour.changes;
+    }
+}
 
 /// Rate and round trip of the link that options of a comparison describe, at
 /// `points` even steps of its span; with what it is, in words.
@@ -14,46 +35,16 @@ pub(crate) fn course(
     options: Vec<(String, String)>,
     points: usize,
 ) -> PyResult<(Batch, Vec<String>)> {
-    let asked = api::comparison(&options);
-    let comparison = asked.map_err(|e| errors::exception(py, Kind::Option, &e.to_string()))?;
+    let comparison = asked(py, &options)?;
     let path = py.detach(|| comparison.path());
     let path = path.map_err(|e| errors::of(py, e))?;
-    let Some(course) = &path.course else {
+    let Some(course) = &path.profile else {
         let text = "give an orbit or a trace: nothing else changes over time";
         return Err(errors::exception(py, Kind::Option, text));
     };
     let hours = py.detach(|| course.hours(points));
     let step = course.span.as_secs() / points.max(1) as f64;
-    let number = |f: fn(&Hour) -> Option<f64>| hours.iter().map(f);
-    let has_path = |hour: &Hour| hour.availability > 0.0;
-    let batch = Columns::default()
-        .number(
-            "time_s",
-            "Beginning of the step",
-            number(|h| Some(h.at.as_secs())),
-        )
-        .number("step_s", "Length of the step", hours.iter().map(|_| step))
-        .number(
-            "rtt_s",
-            "Round-trip propagation time, mean over the step while there is a path",
-            hours.iter().map(|h| has_path(h).then(|| h.rtt.as_secs())),
-        )
-        .number(
-            "rate_bps",
-            "Rate towards the users, mean over the step",
-            number(|h| Some(h.rate.bps_f64())),
-        )
-        .number(
-            "availability",
-            "Share of the step with a path",
-            number(|h| Some(h.availability)),
-        )
-        .integer(
-            "path_changes",
-            "Changes of path in the step",
-            hours.iter().map(|h| h.changes as u64),
-        )
-        .batch()?;
+    let batch = arrow::table(hours.iter().map(|hour| Step::of(&(*hour, step))))?;
     let words = [course.text.clone()].into_iter();
     Ok((batch, words.chain(course.notes.iter().cloned()).collect()))
 }

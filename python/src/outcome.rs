@@ -1,16 +1,18 @@
 //! `run`: what one run of a scenario yields.
 
 use crate::answer::picture;
-use crate::arrow::Batch;
+use crate::arrow::{self, Batch};
 use crate::errors::{self, Kind};
 use crate::scenario::Scenario;
 use crate::work::{Watch, interruptible};
 use bentpipe::Run;
-use bentpipe::outcome::{Outcome as Yielded, TableKind};
+use bentpipe::outcome::{Outcome as Yielded, TableKind, record};
 use bentpipe::scenario::Scenario as Model;
 use bentpipe::units::{Duration, Time};
-use bentpipe_cli::api;
+use bentpipe_present::outcome as shown;
 use pyo3::prelude::*;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How a run is made.
@@ -57,7 +59,7 @@ pub(crate) fn run(
     let model = scenario.model(py)?;
     let series = match series {
         None => None,
-        Some("auto") => Some(api::series_interval(&model)),
+        Some("auto") => Some(shown::series_interval(&model)),
         Some(text) => Some(time(py, "series", text)?),
     };
     let start_jitter = start_jitter.map(|text| time(py, "start_jitter", text));
@@ -81,6 +83,20 @@ pub(crate) fn time(py: Python<'_>, option: &str, text: &str) -> PyResult<Duratio
         .map_err(|e| errors::exception(py, Kind::Option, &format!("`{option}`: {e}")))
 }
 
+record! {
+    /// What a flow received in a window of time.
+    struct RateRecord document {
+        /// Name of the flow
+        label flow: String;
+        /// Beginning of the window, seconds of the run
+        gauge from: f64 as "from_s";
+        /// Its end
+        gauge until: f64 as "until_s";
+        /// Payload that was delivered in order, over the window
+        gauge goodput: f64 as "goodput_bps";
+    }
+}
+
 /// What a run yielded.
 #[pyclass(frozen, module = "bentpipe._bentpipe")]
 pub(crate) struct Outcome {
@@ -98,8 +114,23 @@ impl Outcome {
         has.map(TableKind::name).collect()
     }
 
-    /// A table of it.
-    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Batch> {
+    /// A table of it; options are those of what is computed when it is asked for.
+    #[pyo3(signature = (name, **options))]
+    fn table(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        options: Option<BTreeMap<String, String>>,
+    ) -> PyResult<Batch> {
+        let mut options = options.unwrap_or_default();
+        if name == "rates" {
+            let window = options.remove("window").unwrap_or_default();
+            return self.rates(time(py, "window", &window)?, py);
+        }
+        if let Some((option, _)) = options.first_key_value() {
+            let text = format!("the table `{name}` has no option `{option}`");
+            return Err(errors::exception(py, Kind::Option, &text));
+        }
         let kind = TableKind::ALL.into_iter().find(|kind| kind.name() == name);
         let Some(kind) = kind else {
             let names = TableKind::ALL.map(TableKind::name);
@@ -112,13 +143,13 @@ impl Outcome {
 
     /// As the command prints it.
     fn text(&self, py: Python<'_>, width: usize) -> PyResult<String> {
-        let text = api::outcome_text(&self.yielded, &self.model, width);
+        let text = shown::text(&self.yielded, &self.model, width);
         text.map_err(|e| errors::exception(py, Kind::Run, &e.to_string()))
     }
 
     /// As `bentpipe run --json` prints it.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
-        let text = api::outcome_json(&self.yielded, &self.model);
+        let text = shown::json(&self.yielded, &self.model);
         text.map_err(|e| errors::exception(py, Kind::Run, &e.to_string()))
     }
 
@@ -132,16 +163,38 @@ impl Outcome {
     /// Received bytes, rate and window against time. Without series it is run
     /// again, which gives the same.
     fn plot(&self, py: Python<'_>, kind: &str) -> PyResult<Option<Vec<u8>>> {
-        let drawn = match self.yielded.series.is_empty() {
-            false => api::outcome_chart(&self.yielded, &self.model),
-            true => {
-                let series = Some(api::series_interval(&self.model));
-                let again =
-                    interruptible(py, None, |watch| self.how.run(&self.model, series, watch))?;
-                let again = again.map_err(|e| errors::of(py, e))?;
-                api::outcome_chart(&again, &self.model)
-            }
-        };
+        let outcome = self.with_series(py)?;
+        if outcome.series.is_empty() {
+            return Ok(None);
+        }
+        let drawn = shown::chart(&self.model, &[("", &outcome)]);
         drawn.map(|chart| picture(py, &chart, kind)).transpose()
+    }
+}
+
+impl Outcome {
+    /// What each flow received over windows of time.
+    fn rates(&self, window: Duration, py: Python<'_>) -> PyResult<Batch> {
+        let outcome = self.with_series(py)?;
+        let rows = outcome.series.iter().flat_map(|series| {
+            let windows = series.rates(window).into_iter();
+            windows.map(|window| RateRecord {
+                flow: series.flow.clone(),
+                from: window.from_ns as f64 / 1e9,
+                until: window.to_ns as f64 / 1e9,
+                goodput: window.bytes_per_second * 8.0,
+            })
+        });
+        arrow::table(rows)
+    }
+
+    /// The outcome with series: that of the same run, made again where they were not recorded.
+    fn with_series(&self, py: Python<'_>) -> PyResult<Cow<'_, Yielded>> {
+        if !self.yielded.series.is_empty() {
+            return Ok(Cow::Borrowed(&self.yielded));
+        }
+        let series = Some(shown::series_interval(&self.model));
+        let again = interruptible(py, None, |watch| self.how.run(&self.model, series, watch))?;
+        again.map(Cow::Owned).map_err(|e| errors::of(py, e))
     }
 }

@@ -1,19 +1,23 @@
 //! Results of studies and of papers.
 
 use crate::answer::picture;
-use crate::arrow::{Batch, Columns};
+use crate::arrow::{self, Batch};
 use crate::errors::{self, Kind};
 use crate::study::{How, carry_out};
 use bentpipe::Reproduction as Made;
-use bentpipe_cli::api;
-use bentpipe_study::{ClaimResult, TableCell, TableData, Verdict};
+use bentpipe::outcome::record;
+use bentpipe::papers as all_papers;
+use bentpipe_present::study as shown;
+use bentpipe_study::{ClaimResult, Curve, CurvePoint, FigureData, TableCell, TableData, Verdict};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
 /// The papers, as JSON.
 #[pyfunction]
 pub(crate) fn papers(py: Python<'_>) -> PyResult<String> {
-    api::papers_json().map_err(|e| errors::exception(py, Kind::Study, &e.to_string()))
+    let all = all_papers::folder().and_then(|folder| all_papers::all(&folder));
+    let all = all.map_err(|e| errors::of(py, e))?;
+    Ok(shown::papers(&all).to_string())
 }
 
 /// Runs a paper's studies, or what `item` names of them.
@@ -33,9 +37,8 @@ pub(crate) fn reproduce(
     fresh: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Reproduction> {
-    let found = api::paper(paper, item);
-    let (paper, selection) =
-        found.map_err(|e| errors::exception(py, Kind::Study, &e.to_string()))?;
+    let found = all_papers::find(paper, item);
+    let (paper, selection) = found.map_err(|e| errors::of(py, e))?;
     let how = How {
         threads,
         runs,
@@ -55,7 +58,7 @@ pub(crate) struct Reproduction(pub(crate) Box<Made>);
 impl Reproduction {
     /// As the command prints it.
     fn text(&self, py: Python<'_>, width: usize) -> PyResult<String> {
-        let text = api::reproduction_text(&self.0, width);
+        let text = shown::text(&self.0, width);
         text.map_err(|e| errors::exception(py, Kind::Study, &e.to_string()))
     }
 
@@ -74,7 +77,7 @@ impl Reproduction {
 
     /// The figure of that number as a picture.
     fn plot(&self, py: Python<'_>, number: usize, kind: &str) -> PyResult<Vec<u8>> {
-        match api::reproduction_charts(&self.0).get(number) {
+        match shown::figures(&self.0).get(number) {
             Some((_, _, chart)) => picture(py, chart, kind),
             None => Err(errors::exception(
                 py,
@@ -91,7 +94,7 @@ impl Reproduction {
 
     /// A row for each claim.
     fn claims(&self) -> PyResult<Batch> {
-        claims(&self.0.claims)
+        arrow::table(self.0.claims.iter().map(ClaimRow::of))
     }
 
     /// A row for each point of each curve.
@@ -100,171 +103,111 @@ impl Reproduction {
     }
 }
 
-fn cells(tables: &[(String, TableData)]) -> PyResult<Batch> {
-    let all: Vec<(&str, &str, &TableCell)> = tables
-        .iter()
-        .flat_map(|(study, table)| {
-            let cells = table.cells.iter().flatten();
-            cells.map(move |cell| (study.as_str(), table.slug.as_str(), cell))
-        })
-        .collect();
-    let number = |f: fn(&TableCell) -> Option<f64>| all.iter().map(move |a| f(a.2));
-    Columns::default()
-        .text("study", "Name of the study", all.iter().map(|a| a.0))
-        .text("table", "Name of the table", all.iter().map(|a| a.1))
-        .text(
-            "row",
-            "Labels of the row",
-            all.iter().map(|a| a.2.row.as_str()),
-        )
-        .text(
-            "column",
-            "Labels of the column",
-            all.iter().map(|a| a.2.column.as_str()),
-        )
-        .number("ours", "Our number, in `unit`", number(|c| c.ours))
-        .number("ci95", "Half of its 95% interval", number(|c| c.ci95))
-        .number(
-            "published",
-            "The published number, in `unit`",
-            number(|c| c.published),
-        )
-        .text(
-            "unit",
-            "The unit of the numbers",
-            all.iter().map(|a| a.2.unit.as_str()),
-        )
-        .number(
-            "relative_error",
-            "(ours - published) / published",
-            number(|c| c.relative_error),
-        )
-        .text(
-            "verdict",
-            "How it stands beside the published number",
-            all.iter().map(|a| a.2.verdict.name()),
-        )
-        .flag(
-            "changed",
-            "True if that is not as recorded",
-            all.iter().map(|a| a.2.changed),
-        )
-        .integer(
-            "runs",
-            "Replications behind it",
-            all.iter().map(|a| a.2.n as u64),
-        )
-        .text(
-            "note",
-            "Remarks; why there is no number",
-            all.iter().map(|a| a.2.note.as_str()),
-        )
-        .batch()
+/// Study, table and cell.
+type TableCellAt<'a> = (&'a str, &'a str, &'a TableCell);
+
+record! {
+    /// A cell of a table.
+    struct CellRow of TableCellAt<'_> {
+        /// Name of the study.
+        label study: String = |at| at.0.to_owned();
+        /// Name of the table.
+        label table: String = |at| at.1.to_owned();
+        /// Labels of the row.
+        label row: String = |at| at.2.row.clone();
+        /// Labels of the column.
+        label column: String = |at| at.2.column.clone();
+        /// Our number, in `unit`.
+        gauge ours: Option<f64> = |at| at.2.ours;
+        /// Half of its 95% interval.
+        gauge ci95: Option<f64> = |at| at.2.ci95;
+        /// The published number, in `unit`.
+        gauge published: Option<f64> = |at| at.2.published;
+        /// The unit of the numbers.
+        label unit: String = |at| at.2.unit.clone();
+        /// (ours - published) / published.
+        gauge relative_error: Option<f64> = |at| at.2.relative_error;
+        /// How it stands beside the published number.
+        label verdict: &'static str = |at| at.2.verdict.name();
+        /// True if that is not as recorded.
+        label changed: bool = |at| at.2.changed;
+        /// Replications behind it.
+        counter runs: usize = |at| at.2.n;
+        /// Remarks; why there is no number.
+        label note: String = |at| at.2.note.clone();
+    }
 }
 
-fn claims(claims: &[ClaimResult]) -> PyResult<Batch> {
-    let text = |f: fn(&ClaimResult) -> &str| claims.iter().map(f);
-    Columns::default()
-        .text("study", "The study that makes it", text(|c| &c.study))
-        .text("id", "Its identifier", text(|c| &c.id))
-        .text("claim", "What is claimed", text(|c| &c.claim))
-        .text(
-            "verdict",
-            "What the results say",
-            text(|c| c.verdict.name()),
-        )
-        .text(
-            "recorded",
-            "What they are to say",
-            claims.iter().map(|c| c.recorded.map(Verdict::name)),
-        )
-        .flag(
-            "changed",
-            "True if that is not the same",
-            claims.iter().map(|c| c.regression),
-        )
-        .text(
-            "evidence",
-            "Numbers of the case that decides",
-            text(|c| &c.evidence),
-        )
-        .text(
-            "reason",
-            "Why the recorded verdict is what it is",
-            text(|c| &c.reason),
-        )
-        .batch()
+fn cells(tables: &[(String, TableData)]) -> PyResult<Batch> {
+    let cells = tables.iter().flat_map(|(study, table)| {
+        let cells = table.cells.iter().flatten();
+        cells.map(|cell| CellRow::of(&(study.as_str(), table.slug.as_str(), cell)))
+    });
+    arrow::table(cells)
+}
+
+record! {
+    /// A claim.
+    struct ClaimRow of ClaimResult {
+        /// The study that makes it.
+        label study: String = |claim| claim.study.clone();
+        /// Its identifier.
+        label id: String = |claim| claim.id.clone();
+        /// What is claimed.
+        label claim: String = |claim| claim.claim.clone();
+        /// What the results say.
+        label verdict: &'static str = |claim| claim.verdict.name();
+        /// What they are to say.
+        label recorded: Option<&'static str> = |claim| claim.recorded.map(Verdict::name);
+        /// True if that is not the same.
+        label changed: bool = |claim| claim.regression;
+        /// What the verdict rests on besides the source's words; may be empty.
+        label basis: String = |claim| claim.basis.clone();
+        /// Numbers of the case that decides.
+        label evidence: String = |claim| claim.evidence.clone();
+        /// Why the recorded verdict is what it is.
+        label reason: String = |claim| claim.reason.clone();
+    }
+}
+
+/// Study, figure, curve and point.
+type PointAt<'a> = (&'a str, &'a FigureData, &'a Curve, &'a CurvePoint);
+
+record! {
+    /// A point of a curve.
+    struct PointRow of PointAt<'_> {
+        /// Name of the study.
+        label study: String = |at| at.0.to_owned();
+        /// Name of the figure.
+        label figure: String = |at| at.1.slug.clone();
+        /// Title of the panel.
+        label panel: String = |at| at.2.panel.clone();
+        /// Label of the curve.
+        label curve: String = |at| at.2.label.clone();
+        /// Label of the x axis, with its unit.
+        label x_label: String = |at| at.1.x_label.clone();
+        /// Place along it, or the number of the category.
+        gauge x: f64 = |at| at.3.x;
+        /// The category, where the axis has no numbers.
+        label category: Option<String> = |at| at.1.categories.get(at.3.x as usize).cloned();
+        /// Label of the y axis, with its unit.
+        label y_label: String = |at| at.1.y_label.clone();
+        /// Our number.
+        gauge y: f64 = |at| at.3.y;
+        /// Half of its 95% interval.
+        gauge ci95: Option<f64> = |at| at.3.ci95;
+        /// The published number.
+        gauge published: Option<f64> = |at| at.3.published;
+    }
 }
 
 fn points(made: &Made) -> PyResult<Batch> {
-    let all: Vec<_> = made
-        .figures
-        .iter()
-        .flat_map(|(study, figure)| {
-            figure
-                .curves
-                .iter()
-                .map(move |curve| (study, figure, curve))
-        })
-        .flat_map(|(study, figure, curve)| {
-            curve
-                .points
-                .iter()
-                .map(move |point| (study, figure, curve, point))
-        })
-        .collect();
-    Columns::default()
-        .text(
-            "study",
-            "Name of the study",
-            all.iter().map(|a| a.0.as_str()),
-        )
-        .text(
-            "figure",
-            "Name of the figure",
-            all.iter().map(|a| a.1.slug.as_str()),
-        )
-        .text(
-            "panel",
-            "Title of the panel",
-            all.iter().map(|a| a.2.panel.as_str()),
-        )
-        .text(
-            "curve",
-            "Label of the curve",
-            all.iter().map(|a| a.2.label.as_str()),
-        )
-        .text(
-            "x_label",
-            "Label of the x axis, with its unit",
-            all.iter().map(|a| a.1.x_label.as_str()),
-        )
-        .number(
-            "x",
-            "Place along it, or the number of the category",
-            all.iter().map(|a| a.3.x),
-        )
-        .text(
-            "category",
-            "The category, where the axis has no numbers",
-            all.iter()
-                .map(|a| a.1.categories.get(a.3.x as usize).map(String::as_str)),
-        )
-        .text(
-            "y_label",
-            "Label of the y axis, with its unit",
-            all.iter().map(|a| a.1.y_label.as_str()),
-        )
-        .number("y", "Our number", all.iter().map(|a| a.3.y))
-        .number(
-            "ci95",
-            "Half of its 95% interval",
-            all.iter().map(|a| a.3.ci95),
-        )
-        .number(
-            "published",
-            "The published number",
-            all.iter().map(|a| a.3.published),
-        )
-        .batch()
+    let curves = made.figures.iter().flat_map(|(study, figure)| {
+        let curves = figure.curves.iter();
+        curves.map(move |curve| (study.as_str(), figure, curve))
+    });
+    arrow::table(curves.flat_map(|(study, figure, curve)| {
+        let points = curve.points.iter();
+        points.map(move |point| PointRow::of(&(study, figure, curve, point)))
+    }))
 }

@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def command() -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def command() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the command that the package brings along."""
 
-    def run(*arguments: str, **options: object) -> "subprocess.CompletedProcess[str]":
+    def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "bentpipe", *arguments],
             capture_output=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import json
 import subprocess
@@ -11,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
 import bentpipe
 
@@ -92,7 +90,9 @@ def test_the_scenario_of_an_answer_can_be_run(answer: bentpipe.Answer) -> None:
         ({"transport": "cubik"}, "did you mean `cubic`?"),
         ({"pep": "splt"}, "did you mean `split`?"),
         ({"users": 0}, "users"),
-        ({"orbit": "iridium"}, "from"),
+        ({"orbit": "iridium"}, "from_ must be set for orbit, and so must to"),
+        ({"rtt": "1 s", "orbit": "geo", "from_": "Oslo", "to": "Rome"}, "rtt is not for an orbit"),
+        ({"threads": 0}, "'0' for 'threads'"),
         ({"over": "1 h"}, "over needs an orbit or a trace"),
         ({"trace": "missing.trace"}, "missing.trace"),
         ({"return_rate": object()}, "`return_rate` must be a text"),
@@ -105,17 +105,9 @@ def test_mistakes_are_named(options: dict[str, object], message: str) -> None:
     assert "--" not in str(caught.value), "it speaks of keywords"
 
 
-def test_the_keywords_are_the_options_of_the_command() -> None:
-    spec = importlib.util.spec_from_file_location("keywords", ROOT / "python" / "keywords.py")
-    assert spec is not None and spec.loader is not None
-    keywords = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(keywords)
-    from bentpipe import _bentpipe
-
-    written = keywords.render(_bentpipe.options("compare"))
-    assert keywords.FILE.read_text() == written, "run python/keywords.py"
+def test_the_signature_has_the_options_of_the_command() -> None:
     parameters = inspect.signature(bentpipe.compare).parameters
-    assert {"rate", "from_", "transport", "progress"} <= set(parameters)
+    assert {"rate", "from_", "transport", "threads", "cc", "progress"} <= set(parameters)
 
 
 def test_a_place_may_be_a_pair_of_degrees() -> None:
@@ -126,6 +118,8 @@ def test_a_place_may_be_a_pair_of_degrees() -> None:
 
 
 def test_the_import_is_light() -> None:
-    code = "import sys, bentpipe; print([m for m in ('numpy', 'pandas', 'tqdm') if m in sys.modules])"
+    code = (
+        "import sys, bentpipe; print([m for m in ('numpy', 'pandas', 'tqdm') if m in sys.modules])"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

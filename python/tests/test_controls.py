@@ -177,7 +177,9 @@ def test_an_exception_ends_the_run_with_its_traceback() -> None:
                 raise LookupError("the table is empty")
 
     bentpipe.register("mine", Broken)
-    with pytest.raises(bentpipe.RunError, match="`mine` failed at 2.* in `on_ack`.*empty") as caught:
+    with pytest.raises(
+        bentpipe.RunError, match="`mine` failed at 2.* in `on_ack`.*empty"
+    ) as caught:
         times("mine")
     cause = caught.value.__cause__
     assert isinstance(cause, LookupError) and cause.__traceback__ is not None
@@ -242,7 +244,9 @@ def test_it_is_fast_enough() -> None:
 
     bentpipe.register("mine", Fixed)
     network = bentpipe.Scenario(GEO).set("link.satellite.rate", "1 Gbit/s")
-    network = network.set("link.satellite.channel", "perfect").set("flow.download.application.size", "300 MB")
+    network = network.set("link.satellite.channel", "perfect").set(
+        "flow.download.application.size", "300 MB"
+    )
     # Of this process: the machine may be busy.
     began = time.process_time()
     bentpipe.run(network)

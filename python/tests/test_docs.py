@@ -1,4 +1,4 @@
-"""What the pages show of Python holds. `BENTPIPE_GUIDE=write` writes the outputs anew."""
+"""What the pages show of Python holds. `BENTPIPE_GUIDE=write` writes the outputs again."""
 
 from __future__ import annotations
 

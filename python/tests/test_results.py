@@ -75,6 +75,19 @@ def test_a_plot_without_series_is_that_with_series(outcome: bentpipe.Outcome) ->
     assert bentpipe.run(bentpipe.Scenario.template()).plot().svg == outcome.plot().svg
 
 
+def test_rates_add_up_to_what_was_delivered(outcome: bentpipe.Outcome) -> None:
+    rates = list(outcome.rates("500 ms"))
+    bits = sum((row["until_s"] - row["from_s"]) * row["goodput_bps"] for row in rates)
+    # The windows begin with the first delivery.
+    delivered = [bytes for bytes in outcome.series["delivered_bytes"] if bytes is not None]
+    assert bits / 8 == pytest.approx(delivered[-1] - delivered[0], rel=0.01)
+    assert max(row["goodput_bps"] for row in rates) > outcome.flows["goodput_bps"][0]
+    again = bentpipe.run(bentpipe.Scenario.template())
+    assert again.rates("500 ms").to_dict() == outcome.rates("500 ms").to_dict()
+    with pytest.raises(bentpipe.OptionError, match="`window`"):
+        outcome.rates("fish")
+
+
 @needs("pyarrow")
 def test_pyarrow_takes_tables_over(outcome: bentpipe.Outcome) -> None:
     import pyarrow as pa
@@ -130,7 +143,7 @@ def test_a_table_without_any_library(outcome: bentpipe.Outcome) -> None:
 
 def test_errors_point_at_the_place(tmp_path: Path, command: Command) -> None:
     path = tmp_path / "wrong.toml"
-    path.write_text(bentpipe.template().replace("queue = \"100", "quee = \"100"))
+    path.write_text(bentpipe.template().replace('queue = "100', 'quee = "100'))
     with pytest.raises(bentpipe.ScenarioError) as caught:
         bentpipe.Scenario(path).check()
     error = caught.value
@@ -192,7 +205,9 @@ def test_a_paper_gives_the_table_of_the_command(command: Command) -> None:
 
 def test_progress_in_every_form() -> None:
     calls: list[tuple[int, int]] = []
-    bentpipe.compare(size="300 kB", runs=2, transport="cubic", progress=lambda n, of: calls.append((n, of)))
+    bentpipe.compare(
+        size="300 kB", runs=2, transport="cubic", progress=lambda n, of: calls.append((n, of))
+    )
     assert calls and calls[-1][0] == calls[-1][1] > 0
 
     class Bar:
@@ -321,9 +336,9 @@ def test_the_import_takes_less_than_a_tenth_of_a_second() -> None:
     code = "import time; t = time.process_time(); import bentpipe; print(time.process_time() - t)"
     took = []
     for _ in range(5):
-        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        found = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
         took.append(float(found.stdout))
     # The best of five, in time of the processor: the machine may be busy.
     assert min(took) < 0.1, took
-
-

@@ -152,11 +152,8 @@ fn dumbbell(setting: &Setting) -> Result<Scenario, Box<dyn std::error::Error>> {
     let bdp = setting.rate.bytes_in(rtt).get() / 1500;
     let queue = |packets| QueueSettings::drop_tail(Limit::Packets(packets));
     let settings = |rate, ms, packets, channel| LinkSettings {
-        rate,
-        one_way_delay: Duration::from_millis(ms),
-        queue: queue(packets),
         channel,
-        framing: Bytes::ZERO,
+        ..LinkSettings::new(rate, Duration::from_millis(ms), queue(packets))
     };
     let access_rate = Rate::from_bps(setting.rate.bps() * 10);
     let lossy = ChannelSettings::Uniform {

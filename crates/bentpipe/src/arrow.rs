@@ -1,9 +1,9 @@
 //! Outcomes as Arrow record batches.
 
 use crate::Error;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
-use bentpipe_outcome::{Kind, Outcome, TableKind, Value, columns, rows};
+use bentpipe_outcome::{Column, Kind, Outcome, TableKind, Value, columns, rows};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,9 +25,17 @@ use std::sync::Arc;
 /// # Errors
 /// If the table does not fit Arrow.
 pub fn record_batch(outcome: &Outcome, table: TableKind) -> Result<RecordBatch, Error> {
-    let rows = rows(table, outcome);
+    batch(columns(table), &rows(table, outcome))
+}
+
+/// A table of these columns, with their descriptions in the fields' metadata; `rows`
+/// have their cells in the same order. What a row lacks is null.
+///
+/// # Errors
+/// If the table does not fit Arrow.
+pub fn batch(columns: Vec<Column>, rows: &[Vec<Value>]) -> Result<RecordBatch, Error> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-    for (i, column) in columns(table).into_iter().enumerate() {
+    for (i, column) in columns.into_iter().enumerate() {
         let cells = rows.iter().map(|row| row.get(i).unwrap_or(&Value::Missing));
         let (kind, array): (DataType, ArrayRef) = match column.kind {
             Kind::Text => {
@@ -41,6 +49,10 @@ pub fn record_batch(outcome: &Outcome, table: TableKind) -> Result<RecordBatch, 
             Kind::Number => {
                 let cells: Float64Array = cells.map(Value::as_number).collect();
                 (DataType::Float64, Arc::new(cells))
+            }
+            Kind::Flag => {
+                let cells: BooleanArray = cells.map(Value::as_flag).collect();
+                (DataType::Boolean, Arc::new(cells))
             }
         };
         let about = HashMap::from([("about".to_owned(), column.about)]);

@@ -1,9 +1,11 @@
 //! Why something could not be done.
 
+use crate::compare::QuestionError;
+
 /// Why something could not be done. `Display` is a message for people, without
 /// a line end; [`Error::Scenario`] and [`Error::Load`] point at lines of files.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Error {
     /// A file cannot be read.
     #[error(transparent)]
@@ -22,14 +24,9 @@ pub enum Error {
         /// Why it stopped.
         source: bentpipe_sim::RunError,
     },
-    /// A setting of a comparison makes no sense.
-    #[error("`{setting}` {why}")]
-    Setting {
-        /// The setting, as the command line calls it: `return-rate`.
-        setting: &'static str,
-        /// What is wrong, to follow the name of the setting.
-        why: String,
-    },
+    /// Options of a comparison ask nothing.
+    #[error(transparent)]
+    Question(#[from] QuestionError),
     /// What runs in the place of the simulator failed.
     #[error("{0}")]
     Runner(String),
@@ -46,6 +43,12 @@ pub enum Error {
         /// The names that there are.
         known: Vec<String>,
     },
+    /// There is no such paper, or nothing of that name in it.
+    #[error("{0}")]
+    Paper(String),
+    /// A congestion control of one's own cannot be used.
+    #[error("{0}")]
+    Control(String),
     /// A study or paper cannot be loaded.
     #[error(transparent)]
     Load(#[from] bentpipe_study::LoadError),
@@ -63,10 +66,7 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn setting(setting: &'static str, why: impl Into<String>) -> Error {
-        Error::Setting {
-            setting,
-            why: why.into(),
-        }
+        QuestionError::setting(setting, why).into()
     }
 }
 

@@ -34,7 +34,7 @@
 //! | read results | [`Outcome`](outcome::Outcome); with the feature `arrow`, `arrow::record_batch` |
 //! | sweep a scenario | [`Study`] |
 //! | run a sweep in parts, on any machines | [`Study::campaign`], [`Campaign`], [`Collector`] |
-//! | hold results against a paper | [`reproduce()`], [`Paper`] |
+//! | hold results against a paper | [`reproduce()`], [`Paper`], [`papers`] |
 //!
 //! [`prelude`] has what most programs need. The modules named like the crates
 //! of the workspace, such as [`link`] and [`tcp`], have the rest.
@@ -45,7 +45,7 @@
 //! # Versions
 //!
 //! Until 1.0 a minor version may break this interface; enums and structs that
-//! will grow are `#[non_exhaustive]`. A change that moves results is listed in
+//! will grow are `#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]`. A change that moves results is listed in
 //! the changelog under "Changed results".
 
 #[cfg(feature = "arrow")]
@@ -55,6 +55,7 @@ mod error;
 mod file;
 pub mod map;
 mod own;
+pub mod papers;
 pub mod prelude;
 pub mod recording;
 mod run;
@@ -63,6 +64,7 @@ pub mod study;
 pub use compare::{Comparison, compare};
 pub use error::Error;
 pub use file::{ScenarioFile, load, parse};
+pub use own::register_files;
 pub use run::{Run, run};
 pub use study::{Study, reproduce};
 

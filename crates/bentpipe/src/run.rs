@@ -19,13 +19,11 @@ type ForFlow<'a> = dyn FnMut(&Flow) -> Option<Box<dyn CongestionControl>> + 'a;
 /// let mut network = Scenario::builder("geo");
 /// let server = network.node("server");
 /// let client = network.node("client");
-/// network.link("satellite", server, client, LinkSettings {
-///     rate: Rate::from_mbps(2),
-///     one_way_delay: Duration::from_micros(255_500),
-///     queue: QueueSettings::drop_tail(Limit::Packets(100)),
-///     channel: ChannelSettings::Perfect,
-///     framing: Bytes::ZERO,
-/// });
+/// network.link("satellite", server, client, LinkSettings::new(
+///     Rate::from_mbps(2),
+///     Duration::from_micros(255_500),
+///     QueueSettings::drop_tail(Limit::Packets(100)),
+/// ));
 /// let file = Application::Transfer { size: Bytes::new(3_000_000) };
 /// network
 ///     .flow("download", server, client, file)

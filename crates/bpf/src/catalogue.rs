@@ -6,38 +6,12 @@ mod marchese;
 mod satellite;
 mod table;
 
-use crate::Parameter;
+use crate::{Control, Parameter};
 
 pub(crate) use table::MILLIONTH;
 
 /// The parameters that every control has first.
 pub(crate) const COMMON: [Parameter; 2] = [table::INITIAL_WINDOW, table::WINDOW_CLAMP];
-
-/// What lists of transports say of a control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Brief {
-    /// What it does, in a line.
-    pub summary: &'static str,
-    /// Paper with section or equation, or RFC.
-    pub source: &'static str,
-}
-
-/// A congestion control for the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control {
-    /// The name that programs choose it by, unless it is loaded under another.
-    pub name: &'static str,
-    /// Its file in `bpf/`.
-    pub source: &'static str,
-    /// What it does, in a line.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub origin: &'static str,
-    /// The transport of the same name in the simulator.
-    pub transport: Brief,
-    /// What it takes, in the order of the words that the C reads.
-    pub parameters: &'static [Parameter],
-}
 
 static ALL: [Control; 13] = concat([
     &marchese::CONTROLS,
@@ -45,7 +19,7 @@ static ALL: [Control; 13] = concat([
     &general::CONTROLS,
 ]);
 
-/// Every control.
+/// All controls of this build, group by group.
 pub static CONTROLS: &[Control] = &ALL;
 
 /// The groups one after another, `N` controls in all.

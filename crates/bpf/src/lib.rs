@@ -1,9 +1,9 @@
-//! The congestion controls for the kernel, `bpf/*.bpf.c`: what there is, which
-//! parameters each takes, and the same C compiled for this machine.
+//! The congestion controls for the kernel, `bpf/*.bpf.c`: their catalogue, their parameters, and
+//! the same C compiled for this machine.
 //!
-//! One source of three uses: the loader of `bentpipe-linux` puts a control into
-//! the kernel, the simulator runs it as `bp_*` through [`Native`], and a test
-//! compares that with the Rust of `bentpipe-cc` step by step.
+//! One source has three uses: the loader of `bentpipe-linux` puts a control into the kernel, the
+//! simulator runs it as `bp_*` through [`Native`], and a test compares that with the Rust of
+//! `bentpipe-cc` step by step.
 //!
 //! ```
 //! use bentpipe_bpf::{Values, find};
@@ -16,12 +16,14 @@
 //! ```
 
 mod catalogue;
+mod control;
 mod native;
 mod parameter;
 mod source;
 mod values;
 
-pub use catalogue::{Brief, CONTROLS, Control, find, nearest};
+pub use catalogue::{CONTROLS, find, nearest};
+pub use control::{Brief, Control};
 pub use native::{
     AckSample, CongestionEvent, CongestionState, Hooks, Native, OPS_SYMBOL, OpenError, RateSample,
     Socket,
@@ -32,17 +34,4 @@ pub use values::{ValueError, Values};
 
 /// The headers that a control is compiled against, and `native.c`, by their names:
 /// to compile a control of one's own at run time.
-pub static HEADERS: &[(&str, &str)] = &[
-    ("bentpipe.h", include_str!("../../../bpf/bentpipe.h")),
-    ("estimate.h", include_str!("../../../bpf/estimate.h")),
-    ("fixed.h", include_str!("../../../bpf/fixed.h")),
-    ("hoe.h", include_str!("../../../bpf/hoe.h")),
-    ("kernel.h", include_str!("../../../bpf/kernel.h")),
-    ("native.c", include_str!("../../../bpf/native.c")),
-    ("native.h", include_str!("../../../bpf/native.h")),
-    ("pacing.h", include_str!("../../../bpf/pacing.h")),
-    ("recovery.h", include_str!("../../../bpf/recovery.h")),
-    ("vegas.h", include_str!("../../../bpf/vegas.h")),
-    ("westwood.h", include_str!("../../../bpf/westwood.h")),
-    ("window.h", include_str!("../../../bpf/window.h")),
-];
+pub static HEADERS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/headers.rs"));

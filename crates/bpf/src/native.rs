@@ -1,8 +1,8 @@
 //! A connection of a control, run by its C on this machine.
 //!
-//! [`Socket`] stands for what the kernel keeps of a connection and the control
-//! uses. The driver of a [`Native`] keeps it up to date and calls the hooks
-//! in the kernel's order; a hook that the control does not have does nothing.
+//! [`Socket`] has the fields of the kernel's socket that a control uses. The driver of a [`Native`]
+//! keeps it up to date and calls the hooks in the kernel's order; a hook that the control does not
+//! have does nothing.
 
 mod ffi;
 mod library;
@@ -15,15 +15,15 @@ pub use library::{Hooks, OPS_SYMBOL, OpenError};
 /// The state of a connection, the argument of `set_state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionState {
-    /// Nothing is wrong.
+    /// `TCP_CA_Open`: no loss or reordering is suspected.
     Open = 0,
     /// Duplicates or selective acknowledgements, and no loss yet.
     Disorder = 1,
     /// The window is being reduced without a loss (ECN).
     Reduction = 2,
-    /// Fast recovery.
+    /// `TCP_CA_Recovery`: fast recovery.
     Recovery = 3,
-    /// After a timeout.
+    /// `TCP_CA_Loss`: after a retransmission timeout.
     Loss = 4,
 }
 
@@ -147,7 +147,7 @@ impl Native {
         }
     }
 
-    /// The state changes.
+    /// Reports a change of state to the control's `set_state` hook.
     pub fn set_state(&mut self, state: CongestionState) {
         if let Some(hook) = self.ops.set_state {
             hook(&mut self.socket, state as u8);
@@ -200,17 +200,6 @@ mod tests {
             let common = control.parameters.iter().map(|p| p.name).take(2);
             assert!(common.eq(["initial_window", "window_clamp"]));
         }
-    }
-
-    #[test]
-    fn every_header_is_embedded() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bpf");
-        let files = std::fs::read_dir(folder).unwrap();
-        let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".bpf.c")).collect();
-        names.sort();
-        let embedded = crate::HEADERS.iter().map(|(name, _)| *name);
-        assert!(embedded.eq(names.iter().map(String::as_str)), "{names:?}");
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! A parameter of a control: what it is called, how it is written, and which
-//! 64-bit words it becomes.
+//! A parameter of a control: its name, its text form, and its encoding in 64-bit words.
 
 use bentpipe_units::Duration;
 use core::fmt::Write as _;
@@ -30,13 +29,13 @@ pub struct Parameter {
     pub kind: Kind,
     /// The unit; empty where there is none.
     pub unit: &'static str,
-    /// What holds where nothing is said: one word, or those of a list.
+    /// Default: one word, or those of a list.
     pub default: &'static [u64],
-    /// The smallest word.
+    /// Smallest permitted value of a word.
     pub minimum: u64,
-    /// The largest word.
+    /// Largest permitted value of a word.
     pub maximum: u64,
-    /// What it means.
+    /// One-line description for the reference.
     pub summary: &'static str,
 }
 

@@ -1,6 +1,6 @@
-//! A control in a file of one's own, as far as its text says what it is.
+//! A control in a user's file, as far as its text declares it.
 //!
-//! Summary and parameters stand in comments:
+//! Comments declare summary and parameters:
 //!
 //! ```c
 //! /*
@@ -29,14 +29,14 @@ const MARK: &str = "@parameter";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: expected `@parameter name = default in least..most unit: meaning`")]
 pub struct SourceError {
-    /// From 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub what: String,
 }
 
 impl Control {
-    /// The control of `text`, a file of one's own, under `name`. The texts live
+    /// The control of `text`, a user's file, under `name`. The texts live
     /// until the program ends.
     ///
     /// # Errors

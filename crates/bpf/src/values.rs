@@ -7,7 +7,7 @@ use bentpipe_units::nearest;
 /// Why a value was refused, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
-    /// Not `name=value`.
+    /// The text is not `name=value`.
     #[error("`{0}` is not of the form NAME=VALUE")]
     Form(String),
     /// The control has no such parameter.
@@ -16,25 +16,25 @@ pub enum ValueError {
         nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
     )]
     Unknown {
-        /// The control.
+        /// Name of the control.
         control: &'static str,
-        /// What was given.
+        /// The parameter as the user wrote it.
         given: String,
-        /// What was probably meant.
+        /// Suggestion: the nearest valid name.
         nearest: Option<&'static str>,
-        /// Every name.
+        /// Names of all parameters of the control.
         known: String,
     },
     /// The value does not fit the parameter.
     #[error("`{given}` is no value for `{parameter}` of {control}: expected {expected}")]
     Value {
-        /// The control.
+        /// Name of the control.
         control: &'static str,
-        /// The parameter.
+        /// Name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value as the user wrote it.
         given: String,
-        /// What would have been right.
+        /// Description of the permitted values.
         expected: String,
     },
 }

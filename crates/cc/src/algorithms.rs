@@ -41,7 +41,6 @@ pub mod vegas;
 pub mod veno;
 pub mod xcp;
 
-use crate::control::dispatch_congestion_control;
 use crate::declaration::{Algorithm, Control};
 use crate::{
     Ack, CongestionControl, Feedback, HostRules, Loss, PathHint, Phase, QueueReport, RecoveryExit,

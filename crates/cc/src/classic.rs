@@ -19,11 +19,11 @@ use std::borrow::Cow;
 pub struct Classic {
     /// The name under which results are listed.
     pub name: Cow<'static, str>,
-    /// Growth below ssthresh.
+    /// The rule for growth below ssthresh.
     pub start: Start,
-    /// Growth above ssthresh.
+    /// The rule for growth above ssthresh.
     pub avoidance: Avoidance,
-    /// What loss, timeout and the end of recovery do.
+    /// The reaction to loss, timeout and the end of recovery.
     pub reaction: Reaction,
     /// Hoe's estimate of the bandwidth from the first ACKs, where it is used.
     pub hoe: Option<Box<Hoe>>,
@@ -72,7 +72,7 @@ impl Classic {
         }
     }
 
-    /// The same with Hoe's estimate.
+    /// A sender that also estimates ssthresh by Hoe's method.
     #[must_use]
     pub fn with_hoe(mut self, hoe: Hoe) -> Classic {
         self.hoe = Some(Box::new(hoe));

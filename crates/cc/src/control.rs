@@ -1,6 +1,7 @@
 //! The interface between a transport and its congestion control.
 
 use crate::dispatch::dispatched;
+use crate::event::half;
 use crate::{
     Ack, Feedback, Loss, PathHint, Phase, QueueReport, RecoveryExit, Repair, SharedState, Timeout,
     Window,
@@ -81,16 +82,13 @@ dispatched! {
         /// A loss was found: set ssthresh and cwnd. The transport adds the three
         /// segments of window inflation itself, where its recovery works that way.
         fn on_loss(self: &mut Self, loss: &Loss, window: &mut Window) {
-            window.ssthresh = (loss.flight / 2.0).max(2.0);
+            window.ssthresh = half(loss.flight);
             window.cwnd = window.ssthresh;
         }
 
         /// The retransmission timer ran out.
         fn on_timeout(self: &mut Self, timeout: &Timeout, window: &mut Window) {
-            if timeout.first {
-                window.ssthresh = (timeout.flight / 2.0).max(2.0);
-            }
-            window.cwnd = 1.0;
+            timeout.reduce(window, half);
         }
 
         /// Recovery ended.
@@ -200,11 +198,7 @@ dispatched! {
         /// The phase of the algorithm, for time series. The default distinguishes
         /// slow start and congestion avoidance by ssthresh.
         fn phase(self: &Self, window: &Window) -> Phase {
-            if window.in_slow_start() {
-                Phase::SlowStart
-            } else {
-                Phase::CongestionAvoidance
-            }
+            window.phase()
         }
 
         /// The bandwidth that the algorithm estimates, for time series; `None`
@@ -221,4 +215,36 @@ dispatched! {
             None
         }
     }
+}
+
+/// In an implementation of [`CongestionControl`]: its name.
+macro_rules! named {
+    ($name:literal) => {
+        fn name(&self) -> &str {
+            $name
+        }
+    };
+}
+
+/// In an implementation of [`CongestionControl`]: questions whose answer is yes.
+macro_rules! always {
+    ($($question:ident),*) => {
+        $(fn $question(&self) -> bool {
+            true
+        })*
+    };
+}
+
+/// In an implementation of [`CongestionControl`]: events that change nothing.
+macro_rules! ignores {
+    ($($event:ident),*) => {
+        $(dispatch_congestion_control!(@ignore $event);)*
+    };
+}
+
+/// In an implementation of [`CongestionControl`]: what the control in a field does.
+macro_rules! delegates {
+    ($field:ident: $($method:ident),*) => {
+        $(dispatch_congestion_control!(@delegate $method $field);)*
+    };
 }

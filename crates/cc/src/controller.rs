@@ -1,6 +1,5 @@
 //! A congestion control at work in a connection, whichever it is.
 
-use crate::control::dispatch_congestion_control;
 use crate::guard::{Fault, Guarded};
 use crate::{
     Ack, Classic, CongestionControl, Feedback, HostRules, Loss, Monolithic, PathHint, Phase,
@@ -33,7 +32,7 @@ impl Controller {
         Controller::from(Box::new(control) as Box<dyn CongestionControl>)
     }
 
-    /// The same, listed under `name`.
+    /// This control, listed under `name`.
     pub(crate) fn own(name: &str, control: Box<dyn CongestionControl>) -> Controller {
         Controller::Custom(Box::new(Guarded::new(name, control)))
     }

@@ -1,6 +1,5 @@
-//! The declaration of a congestion control: one value beside the algorithm that
-//! says what it is, what can be set, how it is built, and what a transport of the
-//! same name has around it.
+//! The declaration of a congestion control: one value next to the algorithm with its description,
+//! its parameters, its constructor, and the other settings of the transport of the same name.
 
 use crate::parameter::{ParameterSet, Reader, listed};
 use crate::slot::{Fills, NamedSlots, Parts};
@@ -36,13 +35,13 @@ pub enum Family {
 pub struct Described {
     /// As scenarios write it.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// One-line summary.
     pub summary: &'static str,
     /// Paper with section or equation, or RFC.
     pub source: &'static str,
-    /// What the source leaves open, and the reading chosen.
+    /// Points that the source leaves open, and the readings chosen.
     pub open: &'static str,
-    /// What it is.
+    /// The group under which `bentpipe transports` lists it.
     pub family: Family,
     /// The slots that it is made of; `None` where its parts share one state.
     pub slots: Option<NamedSlots>,
@@ -59,7 +58,7 @@ pub struct Described {
 }
 
 impl Described {
-    /// What a declaration leaves out.
+    /// Defaults of a declaration.
     pub(crate) const NEW: Described = Described {
         name: "",
         summary: "",
@@ -74,7 +73,7 @@ impl Described {
     };
 }
 
-/// How a transport repairs losses, where its congestion control says so.
+/// How a transport repairs losses, if its congestion control requires it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossRecovery {
     /// Fast recovery with partial ACKs (RFC 6582).
@@ -88,7 +87,7 @@ pub enum LossRecovery {
 /// What the packets of a transport carry for routers on their way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PathHeader {
-    /// Nothing.
+    /// No pacing: packets leave as the window allows.
     #[default]
     None,
     /// A congestion header (XCP).
@@ -149,7 +148,7 @@ pub struct TransportDefaults {
     pub pacing: Option<WindowPacing>,
     /// It runs on the host profile `linux`.
     pub on_linux: bool,
-    /// What its packets carry for routers.
+    /// The header for routers that its packets carry.
     pub path_header: PathHeader,
 }
 
@@ -203,7 +202,7 @@ impl<T: 'static> Control<T> {
         }
     }
 
-    /// The same as a larger type.
+    /// Conversion to a larger type.
     pub(crate) fn map<U>(self, into: impl Fn(T) -> U + Send + Sync + 'static) -> Control<U> {
         let build = self.build;
         Control {

@@ -4,9 +4,12 @@
 /// implements the trait for an enum by a match over its arms: a static call
 /// without a vtable. The trait's methods are thereby written once.
 /// `$dispatch!(inherent Enum { ... })` declares them as the enum's own, so that
-/// callers need not import the trait.
+/// callers need not import the trait. In an implementation of the trait,
+/// `$dispatch!(@ignore method)` is a method that does nothing, and
+/// `$dispatch!(@delegate method field)` one that is the field's.
 ///
-/// The first token of the input is `$`, which the declared macro needs.
+/// The first token of the input is `$`, which the declared macro needs. Modules after
+/// that of the trait know the macro (`#[macro_use]`).
 macro_rules! dispatched {
     (
         $d:tt
@@ -83,6 +86,29 @@ macro_rules! dispatched {
                     }
                 )*
             };
+            $(
+                (@ignore $required) => {
+                    fn $required($required_self: $required_receiver $(, _: $required_type)*) {}
+                };
+                (@delegate $required $d field:ident) => {
+                    fn $required(
+                        $required_self: $required_receiver
+                        $(, $required_argument: $required_type)*
+                    ) $(-> $required_output)? {
+                        $required_self.$d field.$required($($required_argument),*)
+                    }
+                };
+            )*
+            $(
+                (@ignore $provided) => {
+                    fn $provided($self: $receiver $(, _: $type)*) {}
+                };
+                (@delegate $provided $d field:ident) => {
+                    fn $provided($self: $receiver $(, $argument: $type)*) $(-> $output)? {
+                        $self.$d field.$provided($($argument),*)
+                    }
+                };
+            )*
             (
                 @call $d Enum:ident { $d($d Arm:ident)* } $d receiver:ident $d method:ident
                 $d arguments:tt
@@ -92,7 +118,6 @@ macro_rules! dispatched {
                 }
             };
         }
-        pub(crate) use $dispatch;
     };
 }
 pub(crate) use dispatched;

@@ -37,22 +37,22 @@ pub struct RateSample {
     pub rtt: Option<Duration>,
 }
 
-/// What the transport is repairing.
+/// The kind of loss repair in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Repair {
-    /// Nothing.
+    /// No feedback from routers.
     #[default]
     None,
     /// A loss that acknowledgements showed (fast recovery).
     Recovery,
-    /// What a retransmission timeout took for lost.
+    /// The data that a retransmission timeout declared lost.
     Timeout,
 }
 
-/// One received acknowledgement.
+/// One received acknowledgement, as the sender sees it after updating its scoreboard.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Time,
     /// Segments newly acknowledged cumulatively; zero for a duplicate.
     pub acked: Segments,
@@ -76,7 +76,7 @@ pub struct Ack {
     /// Segments newly found lost.
     pub lost: Segments,
     /// Probes ([`crate::Probes`]) that this ACK answers. Such an ACK is never a
-    /// duplicate, and seldom acknowledges anything else.
+    /// duplicate, and rarely acknowledges anything else.
     pub probes: u32,
     /// True when the receiver echoes an ECN mark.
     pub congestion_echo: bool,
@@ -88,8 +88,8 @@ pub struct Ack {
     pub outstanding: Segments,
     /// The first of them; `None` when nothing is outstanding.
     pub head: Option<Head>,
-    /// True when the sender had filled cwnd before this ACK. A sender that did
-    /// not need its window must not grow it, unless the host profile says so.
+    /// True when the sender had filled cwnd before this ACK. A sender that did not need its window
+    /// must not grow it, unless the host profile permits it.
     pub cwnd_limited: bool,
     /// True for the first ACK of a new round trip (the first that covers data
     /// sent after the round began).
@@ -136,7 +136,7 @@ pub struct SharedState {
 /// What the routers on the path leave a sender (XCP), as an ACK brings it back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
-    /// When it arrived.
+    /// Time of arrival.
     pub now: Time,
     /// The change of throughput, bytes a second, the sum over the packets that
     /// the ACK answers.
@@ -150,7 +150,7 @@ pub struct Feedback {
 /// A loss was found and recovery begins: called once per window of data.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
-    /// When.
+    /// Time at which the sender detected the loss.
     pub now: Time,
     /// Segments in flight when the loss was found (not counting what limited
     /// transmit sent).
@@ -172,7 +172,7 @@ pub struct Loss {
 /// The retransmission timer ran out.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeout {
-    /// When.
+    /// Time at which the timer expired.
     pub now: Time,
     /// Segments in flight at that time.
     pub flight: Segments,
@@ -191,21 +191,21 @@ pub struct Timeout {
 /// first link of the path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueReport {
-    /// When.
+    /// Time of the report.
     pub now: Time,
-    /// Packets that wait.
+    /// Length of the queue, packets.
     pub waiting: f64,
     /// Packets that may wait, where there is a bound.
     pub limit: Option<f64>,
-    /// Frames of the medium since the last report, at least one. One report may
-    /// stand for several frames in which the sender could do nothing.
+    /// Frames of the medium since the last report, at least one. One report may cover several
+    /// frames in which the sender could do nothing.
     pub frames: u32,
 }
 
 /// Recovery ends: everything sent before the loss has been acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryExit {
-    /// When.
+    /// Time of the event.
     pub now: Time,
     /// Segments in flight.
     pub flight: Segments,
@@ -216,6 +216,24 @@ pub struct RecoveryExit {
     pub min_rtt: Duration,
     /// Segment size in bytes.
     pub mss: u32,
+}
+
+impl Timeout {
+    /// The window of RFC 5681, section 3.1: the first timeout of a segment sets
+    /// ssthresh to what `cut` leaves of the flight.
+    #[inline]
+    pub(crate) fn reduce(&self, window: &mut Window, cut: impl FnOnce(Segments) -> Segments) {
+        if self.first {
+            window.ssthresh = cut(self.flight);
+        }
+        window.cwnd = 1.0;
+    }
+}
+
+/// Half of the flight, at least two segments (RFC 5681, equation 4).
+#[inline]
+pub(crate) fn half(flight: Segments) -> Segments {
+    (flight / 2.0).max(2.0)
 }
 
 impl RecoveryExit {

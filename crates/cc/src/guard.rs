@@ -1,6 +1,6 @@
-//! What stands between a transport and a congestion control that is not built in.
+//! The guard between a transport and a congestion control that is not built in.
 //!
-//! A control of one's own may return a window that no transport can use, or
+//! A user's control may return a window that no transport can use, or
 //! panic. The guard keeps the window as it was, stops calling the control, and
 //! records the fault; the simulation asks for it and ends the run with a message.
 
@@ -13,16 +13,16 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Why a congestion control of one's own had to be stopped.
+/// Why a user's congestion control had to be stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Fault {
-    /// The control.
+    /// Name of the control.
     pub control: String,
     /// The call that it failed in.
     pub call: &'static str,
     /// When, as of the last event that carried a time.
     pub at: Time,
-    /// What was wrong, in words for people.
+    /// Description of the error.
     pub what: String,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A congestion control of one's own under guard.
+/// A user's congestion control under guard.
 #[derive(Debug)]
 pub struct Guarded {
     control: Box<dyn CongestionControl>,
@@ -88,7 +88,7 @@ fn is_usable(window: &Window) -> bool {
         && window.pacing_rate != Some(Rate::ZERO)
 }
 
-/// What is wrong with a window.
+/// The error in a window.
 fn complaint(window: &Window) -> String {
     if !(window.cwnd >= 1.0 && window.cwnd <= CWND_LIMIT) {
         return format!(
@@ -194,169 +194,71 @@ impl Guarded {
     }
 }
 
+/// Passes calls on under guard: those that move the window, those that only tell
+/// something, and questions, which a control that panics answers with the default.
+macro_rules! guarded {
+    (moves: $($event:ident($($arg:ident: $type:ty),*) $(at $now:expr)?;)*) => {$(
+        #[inline]
+        fn $event(&mut self, $($arg: $type,)* window: &mut Window) {
+            let now: Option<Time> = None$(.or(Some($now)))?;
+            self.moves(stringify!($event), now, window, |it, window| it.$event($($arg,)* window));
+        }
+    )*};
+    (takes: $($event:ident($($arg:ident: $type:ty),*) $(at $now:expr)?;)*) => {$(
+        fn $event(&mut self, $($arg: $type),*) {
+            $(self.now = $now;)?
+            self.takes(stringify!($event), |it| it.$event($($arg),*));
+        }
+    )*};
+    (asks: $($question:ident($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {$(
+        fn $question(&self, $($arg: $type),*) -> $answer {
+            self.asks(Default::default(), |it| it.$question($($arg),*))
+        }
+    )*};
+}
+
 impl CongestionControl for Guarded {
     fn name(&self) -> &str {
         &self.name
     }
 
-    #[inline]
-    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        self.moves("on_ack", Some(ack.now), window, |it, window| {
-            it.on_ack(ack, window)
-        });
+    guarded! { moves:
+        on_ack(ack: &Ack) at ack.now;
+        on_established(rtt: Option<Duration>);
+        on_sample(ack: &Ack) at ack.now;
+        on_feedback(feedback: &Feedback) at feedback.now;
+        on_bandwidth(available: Rate);
+        on_shared(shared: &SharedState);
+        on_loss(loss: &Loss) at loss.now;
+        on_timeout(timeout: &Timeout) at timeout.now;
+        on_recovery_exit(exit: &RecoveryExit) at exit.now;
+        on_spurious(before: &Window);
+        after_idle(initial_window: Segments);
+        on_control(ack: &Ack, repair: Repair) at ack.now;
+        on_restart(now: Time) at now;
+        on_queue(report: &QueueReport) at report.now;
+        on_path(path: &PathHint);
     }
 
-    fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.moves("on_established", None, window, |it, window| {
-            it.on_established(rtt, window)
-        });
+    guarded! { takes:
+        on_open(receive_window: Segments);
+        on_error_report(corrupted: u32);
+        on_transmission_start(now: Time, idle: Duration) at now;
+        seed(seed: u64);
+        apply_host_rules(rules: HostRules);
     }
 
-    fn on_open(&mut self, receive_window: Segments) {
-        self.takes("on_open", |it| it.on_open(receive_window));
-    }
-
-    #[inline]
-    fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
-        self.moves("on_sample", Some(ack.now), window, |it, window| {
-            it.on_sample(ack, window)
-        });
-    }
-
-    fn on_feedback(&mut self, feedback: &Feedback, window: &mut Window) {
-        let now = Some(feedback.now);
-        self.moves("on_feedback", now, window, |it, window| {
-            it.on_feedback(feedback, window)
-        });
-    }
-
-    fn on_bandwidth(&mut self, available: Rate, window: &mut Window) {
-        self.moves("on_bandwidth", None, window, |it, window| {
-            it.on_bandwidth(available, window)
-        });
-    }
-
-    fn on_shared(&mut self, shared: &SharedState, window: &mut Window) {
-        self.moves("on_shared", None, window, |it, window| {
-            it.on_shared(shared, window)
-        });
-    }
-
-    fn on_error_report(&mut self, corrupted: u32) {
-        self.takes("on_error_report", |it| it.on_error_report(corrupted));
-    }
-
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
-        self.moves("on_loss", Some(loss.now), window, |it, window| {
-            it.on_loss(loss, window)
-        });
-    }
-
-    fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        let now = Some(timeout.now);
-        self.moves("on_timeout", now, window, |it, window| {
-            it.on_timeout(timeout, window)
-        });
-    }
-
-    fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
-        let now = Some(exit.now);
-        self.moves("on_recovery_exit", now, window, |it, window| {
-            it.on_recovery_exit(exit, window);
-        });
-    }
-
-    fn on_spurious(&mut self, before: &Window, window: &mut Window) {
-        self.moves("on_spurious", None, window, |it, window| {
-            it.on_spurious(before, window)
-        });
-    }
-
-    fn after_idle(&mut self, initial_window: Segments, window: &mut Window) {
-        self.moves("after_idle", None, window, |it, window| {
-            it.after_idle(initial_window, window);
-        });
-    }
-
-    #[inline]
-    fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
-        self.moves("on_control", Some(ack.now), window, |it, window| {
-            it.on_control(ack, repair, window);
-        });
-    }
-
-    fn on_restart(&mut self, now: Time, window: &mut Window) {
-        self.moves("on_restart", Some(now), window, |it, window| {
-            it.on_restart(now, window)
-        });
-    }
-
-    fn on_transmission_start(&mut self, now: Time, idle: Duration) {
-        self.now = now;
-        self.takes("on_transmission_start", |it| {
-            it.on_transmission_start(now, idle)
-        });
-    }
-
-    fn on_queue(&mut self, report: &QueueReport, window: &mut Window) {
-        let now = Some(report.now);
-        self.moves("on_queue", now, window, |it, window| {
-            it.on_queue(report, window)
-        });
-    }
-
-    fn on_path(&mut self, path: &PathHint, window: &mut Window) {
-        self.moves("on_path", None, window, |it, window| {
-            it.on_path(path, window)
-        });
-    }
-
-    fn seed(&mut self, seed: u64) {
-        self.takes("seed", |it| it.seed(seed));
-    }
-
-    fn apply_host_rules(&mut self, rules: HostRules) {
-        self.takes("apply_host_rules", |it| it.apply_host_rules(rules));
-    }
-
-    fn owns_window(&self) -> bool {
-        self.asks(false, |it| it.owns_window())
-    }
-
-    fn needs_rate_samples(&self) -> bool {
-        self.asks(false, |it| it.needs_rate_samples())
-    }
-
-    fn needs_queue_reports(&self) -> bool {
-        self.asks(false, |it| it.needs_queue_reports())
-    }
-
-    fn needs_path(&self) -> bool {
-        self.asks(false, |it| it.needs_path())
-    }
-
-    fn needs_feedback(&self) -> bool {
-        self.asks(false, |it| it.needs_feedback())
-    }
-
-    fn needs_bandwidth(&self) -> bool {
-        self.asks(false, |it| it.needs_bandwidth())
-    }
-
-    fn shares_state(&self) -> bool {
-        self.asks(false, |it| it.shares_state())
-    }
-
-    fn needs_error_reports(&self) -> bool {
-        self.asks(false, |it| it.needs_error_reports())
-    }
-
-    fn phase(&self, window: &Window) -> Phase {
-        self.asks(Phase::default(), |it| it.phase(window))
-    }
-
-    fn bandwidth_estimate(&self) -> Option<Rate> {
-        self.asks(None, |it| it.bandwidth_estimate())
+    guarded! { asks:
+        owns_window() -> bool;
+        needs_rate_samples() -> bool;
+        needs_queue_reports() -> bool;
+        needs_path() -> bool;
+        needs_feedback() -> bool;
+        needs_bandwidth() -> bool;
+        shares_state() -> bool;
+        needs_error_reports() -> bool;
+        phase(window: &Window) -> Phase;
+        bandwidth_estimate() -> Option<Rate>;
     }
 
     fn failure(&self) -> Option<String> {

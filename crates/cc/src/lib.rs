@@ -30,19 +30,22 @@
 //! # Ok::<(), bentpipe_cc::BuildError>(())
 //! ```
 
+mod dispatch;
+#[macro_use]
+mod control;
+#[macro_use]
+mod slot;
+
 pub mod algorithms;
 mod classic;
-mod control;
 mod controller;
 mod declaration;
-mod dispatch;
 mod event;
 mod guard;
 mod hoe;
 pub mod own;
 mod parameter;
 mod registry;
-mod slot;
 pub mod slots;
 mod window;
 

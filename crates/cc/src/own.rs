@@ -48,18 +48,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Longest name of a control.
 const LONGEST_NAME: usize = 40;
 
-/// What a control of one's own is, besides its code.
+/// The declaration of a user's control, without its code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
     /// As scenarios write it: a letter, then letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// What it does, in a line.
+    /// One-line summary.
     pub summary: String,
     /// Where its source is: a file, or a class with its module.
     pub origin: String,
     /// A hash of its source, and of everything else that decides what it does.
     pub fingerprint: String,
-    /// What can be set.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// The transport of the same name.
     pub transport: TransportDefaults,
@@ -100,7 +100,7 @@ struct Inner {
 /// Compiles a control for the kernel; an error is a message for people.
 type Compile = dyn Fn() -> Result<Vec<u8>, String> + Send + Sync + 'static;
 
-/// What a control is in the kernel.
+/// The kernel's counterpart of a control.
 pub struct KernelForm {
     control: &'static bentpipe_bpf::Control,
     compile: Box<Compile>,
@@ -197,7 +197,7 @@ impl OwnControl {
         self.0.described.name
     }
 
-    /// What it is, in the form of the built-in ones.
+    /// Its declaration, in the form of the built-in ones.
     #[must_use]
     pub fn described(&self) -> &'static Described {
         self.0.described

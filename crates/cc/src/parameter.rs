@@ -24,18 +24,18 @@ use value::write_numbers;
 pub struct Parameter {
     /// As scenarios write it.
     pub name: &'static str,
-    /// What holds where it is not given.
+    /// Default value.
     pub default: DefaultValue,
     /// The unit; empty where there is none.
     pub unit: &'static str,
-    /// What it may be.
+    /// Permitted values.
     pub range: Range,
-    /// What it means.
+    /// One-line description for the reference.
     pub meaning: &'static str,
 }
 
 impl Parameter {
-    /// A number with its range, ends included, for a control of one's own. The
+    /// A number with its range, ends included, for a user's control. The
     /// texts live until the program ends.
     #[must_use]
     pub fn of_number(
@@ -58,50 +58,50 @@ impl Parameter {
 /// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DefaultValue {
-    /// A number.
+    /// A number, in the parameter's unit.
     Number(f64),
-    /// A word.
+    /// One of the words of the parameter.
     Text(&'static str),
     /// A list of numbers.
     Numbers(&'static [f64]),
-    /// True or false.
+    /// `true` or `false`.
     Flag(bool),
-    /// A time.
+    /// A time with a unit.
     Duration(Duration),
 }
 
-/// What a parameter may be.
+/// Permitted values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Range {
     /// A number, ends included.
     Number {
-        /// Smallest.
+        /// Smallest permitted value.
         min: f64,
-        /// Largest.
+        /// Largest permitted value.
         max: f64,
     },
     /// One or more numbers, each in the range.
     Numbers {
-        /// Smallest.
+        /// Smallest permitted value.
         min: f64,
-        /// Largest.
+        /// Largest permitted value.
         max: f64,
     },
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// True or false.
+    /// `true` or `false`.
     Flag,
     /// A time, ends included.
     Duration {
-        /// Shortest.
+        /// Shortest permitted time.
         min: Duration,
-        /// Longest.
+        /// Longest permitted time.
         max: Duration,
     },
 }
 
 impl DefaultValue {
-    /// The same as a value that a scenario may give.
+    /// The default as a value that a scenario could give.
     #[must_use]
     pub fn value(self) -> ParameterValue {
         match self {

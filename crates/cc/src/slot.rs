@@ -2,6 +2,7 @@
 //! congestion avoidance, and the reaction to losses.
 
 use crate::dispatch::dispatched;
+use crate::event::half;
 use crate::hoe::HoeSetting;
 use crate::parameter::{ParameterSet, Reader};
 use crate::{Ack, BuildError, Hoe, HostRules, Loss, Parameter, RecoveryExit, Timeout, Window};
@@ -92,10 +93,13 @@ dispatched! {
         /// A loss was found.
         fn on_loss(self: &mut Self, loss: &Loss, window: &mut Window);
 
-        /// The retransmission timer ran out.
-        fn on_timeout(self: &mut Self, timeout: &Timeout, window: &mut Window);
     }
     provided {
+        /// The retransmission timer ran out.
+        fn on_timeout(self: &mut Self, timeout: &Timeout, window: &mut Window) {
+            timeout.reduce(window, half);
+        }
+
         /// Every ACK: take samples.
         fn on_sample(self: &mut Self, ack: &Ack) {}
 
@@ -114,7 +118,7 @@ dispatched! {
     }
 }
 
-/// Which of the three slots.
+/// One of the three slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotKind {
     /// Slow start.
@@ -126,7 +130,7 @@ pub enum SlotKind {
 }
 
 impl SlotKind {
-    /// What it is called in messages.
+    /// Its name in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -137,16 +141,16 @@ impl SlotKind {
     }
 }
 
-/// What can fill a slot.
+/// An algorithm that can fill a slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slot {
     /// The slot that it fills.
     pub kind: SlotKind,
     /// As scenarios write it.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// One-line summary.
     pub summary: &'static str,
-    /// What can be set.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
 }
 
@@ -166,15 +170,29 @@ pub struct NamedSlots {
 pub(crate) trait Fills: Sized {
     /// As scenarios write it.
     const NAME: &'static str;
-    /// What it does, in a line.
+    /// One-line summary.
     const SUMMARY: &'static str;
-    /// What can be set.
+    /// Its parameters.
     type Parameters: ParameterSet;
 
     /// A new connection with these parameters.
     fn build(parameters: Self::Parameters) -> Self;
 }
 
+/// [`Fills`] of a type: its name and summary, and how it is built from its parameters.
+macro_rules! fills {
+    ($Type:ty, $name:literal, $summary:literal, |$given:ident: $Parameters:ty| $build:expr) => {
+        impl $crate::slot::Fills for $Type {
+            const NAME: &'static str = $name;
+            const SUMMARY: &'static str = $summary;
+            type Parameters = $Parameters;
+
+            fn build($given: $Parameters) -> $Type {
+                $build
+            }
+        }
+    };
+}
 /// The three slots of a congestion control and Hoe's estimate. `H` declares the
 /// parameter of the estimate; it is `()` where there is none.
 pub(crate) struct Parts<S, A, R, H = ()> {

@@ -2,7 +2,7 @@
 //!
 //! A slow start, congestion avoidance or reaction is a file that implements its
 //! trait (`slot`) and `Fills`, and one line in `slots!` below; a
-//! combination with a name of its own is a function and one line in
+//! combination with its own name is a function and one line in
 //! `combinations`.
 
 mod cubic;
@@ -45,10 +45,7 @@ pub use westwood_plus::{Cut, PlusFilter, PlusFilterWord, WestwoodPlus, WestwoodP
 
 use crate::declaration::{Builder, Control};
 use crate::parameter::{ParameterSet as _, listed, words};
-use crate::slot::{
-    CongestionAvoidance, Fills, LossReaction, Parts, Slot, SlotKind, SlowStart, dispatch_avoidance,
-    dispatch_reaction, dispatch_slow_start,
-};
+use crate::slot::{CongestionAvoidance, Fills, LossReaction, Parts, Slot, SlotKind, SlowStart};
 use crate::{Ack, Hoe, HostRules, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Rate, Segments, Time};
 use std::sync::LazyLock;
@@ -78,7 +75,7 @@ impl Counted {
     }
 }
 
-/// What can fill one slot, and how each is built.
+/// The algorithms that can fill one slot, and their constructors.
 pub(crate) struct SlotList<T> {
     pub(crate) slots: Vec<Slot>,
     builders: Vec<Builder<T>>,
@@ -97,7 +94,7 @@ impl<T: 'static> SlotList<T> {
         self.builders.push(build);
     }
 
-    /// What has that name, and how it is built.
+    /// The algorithm with that name, and its constructor.
     pub(crate) fn find(&self, name: &str) -> Option<(&Slot, &Builder<T>)> {
         let at = self.slots.iter().position(|slot| slot.name == name)?;
         Some((&self.slots[at], &self.builders[at]))

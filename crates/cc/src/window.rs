@@ -11,7 +11,7 @@ pub enum Phase {
     SlowStart,
     /// Probing slowly above ssthresh.
     CongestionAvoidance,
-    /// Repairing a loss.
+    /// Recovery from a loss.
     Recovery,
     /// A phase that only this algorithm has, by its name.
     Own(&'static str),
@@ -81,16 +81,16 @@ pub struct Actions {
 /// Low-priority packets that queues drop first (TCP-Peach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probes {
-    /// How many.
+    /// Number of probes.
     pub count: u32,
     /// Time before the first and between two of them; zero sends them at once.
     /// It begins with the first segment of the connection.
     pub interval: Duration,
-    /// What they carry.
+    /// Payload of the probes.
     pub content: ProbeContent,
 }
 
-/// What a probe carries.
+/// Payload of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ProbeContent {
     /// A copy of the last segment sent: the receiver throws it away (TCP-Peach's
@@ -127,6 +127,17 @@ impl Window {
             pacing_rate: None,
             send_quantum: 1,
             actions: Actions::default(),
+        }
+    }
+
+    /// Slow start or congestion avoidance, by ssthresh.
+    #[must_use]
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        if self.in_slow_start() {
+            Phase::SlowStart
+        } else {
+            Phase::CongestionAvoidance
         }
     }
 

@@ -7,6 +7,7 @@ mod emulate;
 pub(crate) mod explore;
 pub(crate) mod gateway;
 pub(crate) mod kernel;
+mod question;
 mod studies;
 
 pub(crate) use cc::{Cc, CcCheck, CcCommand, CcNew, OwnControls};
@@ -24,8 +25,8 @@ use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// TCP over satellite links: which transport to run, and what it will do
-/// there.
+/// TCP over satellite links: which transport to run, and how it will
+/// perform there.
 #[derive(Debug, Parser)]
 #[command(
     name = "bentpipe",
@@ -41,7 +42,7 @@ use std::path::PathBuf;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Print every column of tables, also where they are wider than the terminal
+    /// Print every column of tables, even if wider than the terminal
     #[arg(long, global = true)]
     pub(crate) wide: bool,
 }
@@ -70,7 +71,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The congestion controls that it brings along.
+    /// The congestion controls that it adds.
     pub(crate) fn own_controls(&self) -> Option<&OwnControls> {
         match self {
             Command::Compare(args) => Some(&args.own),
@@ -86,7 +87,7 @@ impl Command {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Threads {
-    /// Runs at the same time; does not change results [default: one per core]
+    /// Runs in parallel; does not change results [default: one per core]
     #[arg(long, visible_alias = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
@@ -98,24 +99,24 @@ pub(crate) enum On {
     Sim,
     /// The TCP of this machine, over emulated links, in real time.
     Linux,
-    /// One after the other, and the difference.
+    /// Both, one after the other, with the difference.
     Both,
 }
 
 /// Where a capture listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PcapAt {
-    /// At the `from` end, which sends the data, as tcpdump there would.
+    /// At the `from` end, which sends the data, like tcpdump there.
     From,
     /// At the `to` end.
     To,
-    /// At both: every packet that arrives is in the file twice.
+    /// At both: each delivered packet is in the file twice.
     Both,
 }
 
 /// Runs a scenario file once.
 ///
-/// Prints what each flow and each link did. The same file and seed give the
+/// Prints the results of each flow and each link. The same file and seed give the
 /// same output. On the TCP of this machine the exit status is 1 if the emulator
 /// did not keep up.
 #[derive(Debug, Args)]
@@ -141,10 +142,10 @@ pub(crate) struct Run {
     /// Seed of the run [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Begin shares of links then, after a warm-up [default: 0 s]
+    /// Start of the interval for shares of links, after a warm-up [default: 0 s]
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<Duration>,
-    /// End shares of links then [default: the end of the run]
+    /// End of the interval for shares of links [default: the end of the run]
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<Duration>,
     /// Capture the packets at the flows' ends as pcapng, for Wireshark
@@ -156,7 +157,7 @@ pub(crate) struct Run {
     /// Write the tables as CSV and Parquet into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Record time series: into --out, and into the JSON
+    /// Record time series, in --out and in the JSON
     #[arg(long)]
     pub(crate) series: bool,
     /// Draw window, rate and received bytes against time (.svg, .png or .pdf)
@@ -170,9 +171,9 @@ pub(crate) struct Run {
     pub(crate) json: bool,
 }
 
-/// Says what a scenario or study file would run, or what is wrong with it.
+/// Explains what a scenario or study file would run, or what is wrong with it.
 ///
-/// Runs nothing. Mistakes are shown with their line.
+/// Runs nothing. Errors are shown with their line.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
     /// A scenario or a study, a TOML file; `-` is standard input
@@ -190,7 +191,7 @@ pub(crate) struct Check {
     pub(crate) json: bool,
 }
 
-/// Writes a link that changes with time as a trace for an emulator.
+/// Exports a time-varying link as a trace for an emulator.
 ///
 /// Prints the trace. mahimahi traces are delivery opportunities: rate only.
 /// TheaterQ traces have delay, rate and loss; the simple format cannot keep
@@ -203,7 +204,7 @@ Examples:
 pub(crate) struct Trace {
     /// The scenario, a TOML file
     pub(crate) scenario: PathBuf,
-    /// The link, by its name; NAME.reverse for the way back
+    /// The name of the link; NAME.reverse for the way back
     pub(crate) link: String,
     /// Format of the trace
     #[arg(long, value_name = "FORMAT", value_enum)]
@@ -211,7 +212,7 @@ pub(crate) struct Trace {
     /// Length of the trace [default: the link's period, or else the scenario's duration]
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Duration>,
-    /// How long a line holds while the delay goes in a straight line
+    /// Time step of lines while the delay changes linearly
     #[arg(long, value_name = "TIME", default_value_t = crate::trace::STEP)]
     pub(crate) step: Duration,
     /// Set a value of the file, as in `bentpipe run`; repeatable
@@ -222,7 +223,7 @@ pub(crate) struct Trace {
 /// Formats of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TraceFormat {
-    /// A line per 1500 bytes: the millisecond at which they may leave.
+    /// A line per 1500 bytes: the millisecond at which they may be sent.
     Mahimahi,
     /// KEEP, LATENCY, JITTER, RATE, LOSS, LIMIT, DUP_PROB, DUP_DELAY, ROUTE_ID
     Theaterq,
@@ -230,23 +231,23 @@ pub(crate) enum TraceFormat {
     TheaterqSimple,
 }
 
-/// What `bentpipe map` writes.
+/// Output formats of `bentpipe map`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum MapFormat {
     /// A page with the animation, the network and the plot.
     Html,
-    /// The map and the network at one time.
+    /// The map and the network at one moment.
     Svg,
-    /// The same in pixels.
+    /// The same as pixels.
     Png,
 }
 
 /// Draws the network of a scenario, and its satellites as they move.
 ///
 /// Writes one page that works offline: nodes, links, middleboxes and flows;
-/// with a constellation also a map of satellites, links between them, coverage
-/// and the path of each flow, with a slider for the time, and delay, hops and
-/// handovers against time. Nothing is simulated.
+/// with a constellation also a map of satellites, inter-satellite links, coverage
+/// and the path of each flow, with a time slider, and delay, hops and handovers
+/// against time. Simulates nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -260,22 +261,22 @@ pub(crate) struct Map {
     /// Set a value of the file, as in `bentpipe run`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// File to write [default: NAME-map.html, by the scenario's name]
+    /// File to write [default: NAME-map.html, after the scenario's name]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// What to write [default: as the name of --out ends, or html]
+    /// Format [default: by the extension of --out, or html]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<MapFormat>,
-    /// Time of the picture, and where the page begins [default: 0 s]
+    /// Time that the picture shows, and the page at first [default: 0 s]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<Duration>,
     /// Draw this flow only
     #[arg(long, value_name = "NAME")]
     pub(crate) flow: Option<String>,
-    /// Draw delay, hops and handovers against time as well (.svg, .png or .pdf)
+    /// Also draw delay, hops and handovers against time (.svg, .png or .pdf)
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
-    /// Print paths, delay, hops and handovers as JSON; draws only into --out
+    /// Print paths, delay, hops and handovers as JSON; draw only with --out
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -292,18 +293,18 @@ pub(crate) struct Transports {
     pub(crate) json: bool,
 }
 
-/// Writes a commented scenario file to begin with.
+/// Writes a commented scenario file to start from.
 #[derive(Debug, Args)]
 pub(crate) struct New {
     /// Where to write it
     #[arg(default_value = "scenario.toml")]
     pub(crate) file: PathBuf,
-    /// Replace the file if there is one
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// Prints the language of scenarios: every table and key.
+/// Prints the reference of scenario or study files: every table and key.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -311,7 +312,7 @@ Examples:
   bentpipe schema --json > scenario.schema.json
 
 With `#:schema ./scenario.schema.json` as the first line of a scenario, editors
-that use taplo complete and check it.")]
+that use taplo complete and check it; `--study` prints the schema of studies.")]
 pub(crate) struct Schema {
     /// Print a JSON Schema, for editors
     #[arg(long, conflicts_with = "markdown")]
@@ -319,15 +320,18 @@ pub(crate) struct Schema {
     /// Print the reference as Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// The tables and columns of results in place of the scenario's, as Markdown
-    /// or, with --json, as JSON
+    /// The reference of study files instead
+    #[arg(long, conflicts_with = "results")]
+    pub(crate) study: bool,
+    /// The tables and columns of results instead, as Markdown or, with --json,
+    /// as JSON
     #[arg(long)]
     pub(crate) results: bool,
 }
 
-/// Says what this machine can do.
+/// Shows what this machine can do.
 ///
-/// Never fails: what is missing is said, with what it would enable.
+/// Never fails: lists what is missing and what it would enable.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Print JSON
@@ -335,7 +339,7 @@ pub(crate) struct Doctor {
     pub(crate) json: bool,
 }
 
-/// Writes a completion script for a shell to stdout.
+/// Prints a completion script for a shell.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -355,7 +359,7 @@ pub(crate) struct Man {
     pub(crate) dir: Option<PathBuf>,
 }
 
-/// Explains a command, or a part of the language of scenarios and studies.
+/// Explains a command, or a part of scenario and study files.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -394,11 +398,6 @@ pub(crate) fn help_of(words: &[&str], width: usize, colour: bool) -> Option<Stri
         true => help.ansi().to_string(),
         false => help.to_string(),
     })
-}
-
-/// The whole command, as it is declared.
-pub(crate) fn command() -> clap::Command {
-    Cli::command()
 }
 
 /// Reads the command line `arguments`; help is for a terminal of `width` characters.

@@ -1,8 +1,8 @@
 //! How a command ends: status, errors for people, broken pipes.
 
-use crate::help;
 use crate::output::{printed, stderr_colour, talk_width};
-use bentpipe_document::Diagnostics;
+use bentpipe_present::Message;
+pub(crate) use bentpipe_present::output::did_you_mean;
 use bentpipe_report::table::break_line;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -39,6 +39,18 @@ impl Failure {
         Failure::Message(message.into())
     }
 
+    /// What is wrong, in words and without an end of line.
+    #[cfg_attr(
+        not(feature = "explore"),
+        allow(dead_code, reason = "builds of some features show it elsewhere")
+    )]
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Failure::Message(text) | Failure::Rendered(text) => text.trim_end().to_owned(),
+            Failure::ClosedPipe => "the reader went away".to_owned(),
+        }
+    }
+
     /// `cannot DO PATH: REASON`.
     pub(crate) fn file(doing: &str, path: &Path, reason: impl Display) -> Failure {
         Failure::Message(format!("cannot {doing} `{}`: {reason}", path.display()))
@@ -59,34 +71,10 @@ impl From<io::Error> for Failure {
 /// From the library.
 impl From<bentpipe::Error> for Failure {
     fn from(error: bentpipe::Error) -> Failure {
-        use bentpipe::Error;
-        use bentpipe_study::{ExecuteError, LoadError, ReproduceError};
-        match error {
-            Error::Scenario(diagnostics) => {
-                let text = rendered(&diagnostics);
-                Failure::Rendered(text + &help::see(&diagnostics.topics()))
-            }
-            Error::Load(error) => Failure::Rendered(match &error {
-                LoadError::Study(diagnostics) => rendered(diagnostics) + &help::see(&["study"]),
-                other => other.render(stderr_colour()),
-            }),
-            Error::Study(ReproduceError::Scenario(text)) => Failure::Rendered(text),
-            Error::Study(ReproduceError::Execute(changed @ ExecuteError::Changed { .. })) => {
-                Failure::new(format!(
-                    "{changed}\n  --fresh forgets them and runs everything again; another --out keeps them"
-                ))
-            }
-            Error::Setting { setting, why } => Failure::new(format!("--{setting} {why}")),
-            other => Failure::new(other.to_string()),
+        match bentpipe_present::message(&error, stderr_colour(), talk_width()) {
+            Message::Sentence(text) => Failure::Message(text),
+            Message::Rendered(text) => Failure::Rendered(text),
         }
-    }
-}
-
-/// What is wrong with a document, for the terminal that stderr is.
-pub(crate) fn rendered(diagnostics: &Diagnostics) -> String {
-    match talk_width() {
-        Some(width) => diagnostics.render_within(stderr_colour(), width),
-        None => diagnostics.render(stderr_colour()),
     }
 }
 
@@ -126,12 +114,6 @@ pub(crate) fn talk(text: impl Display) {
     if text.is_empty() {
         let _ = writeln!(to);
     }
-}
-
-/// `; did you mean ...?`, or nothing.
-pub(crate) fn did_you_mean<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    bentpipe_cc::nearest(name, names)
-        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
 #[cfg(test)]

@@ -46,5 +46,5 @@ fn page(folder: &Path, name: &str, command: &Command, out: &mut Output) -> Resul
         .render(&mut text)?;
     let path = folder.join(format!("{name}.1"));
     write_whole(&path, &text).map_err(|e| Failure::new(e.to_string()))?;
-    out.text(&format!("{}\n", path.display()))
+    Ok(out.text(&format!("{}\n", path.display()))?)
 }

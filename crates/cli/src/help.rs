@@ -3,12 +3,8 @@
 use crate::args;
 use crate::exit::{Failure, Status, did_you_mean};
 use crate::output::{Output, width};
-use bentpipe_document::reference::{Topic, heading, presence, topics};
-use bentpipe_document::schema::Section;
-use bentpipe_study::{METRICS, STUDY_TABLES, StudyTable};
-
-/// Characters of the names of keys.
-const NAME: usize = 18;
+use bentpipe_document::reference::{Topic, topics};
+use bentpipe_present::schema::{NAME, QUANTITIES, print_metrics, print_section};
 
 /// Other words for topics.
 const ALIASES: [(&str, &[&str]); 5] = [
@@ -25,30 +21,8 @@ const TOPICS: &str = "topics";
 /// The word for how quantities are written.
 const UNITS: &str = "units";
 
-/// How quantities are written: what, the units, and an example.
-pub(crate) const QUANTITIES: [(&str, &str); 5] = [
-    (
-        "time",
-        "ns, us, ms, s, min, h: \"255.5 ms\", \"2 min\". The unit must be written.",
-    ),
-    (
-        "rate",
-        "bit/s, kbit/s, Mbit/s, Gbit/s, also B/s, kB/s, MB/s and the forms of tc and iperf3: \
-         \"2 Mbit/s\", \"20Mbit\". The prefixes are powers of 1000.",
-    ),
-    (
-        "size",
-        "B, kB, MB, GB, TB, powers of 1000; KiB, MiB, GiB, powers of 1024: \"320 kB\", \"64 KiB\".",
-    ),
-    (
-        "share",
-        "a number from 0 to 1 or a percentage: 0.01, \"1%\".",
-    ),
-    (
-        "queue length",
-        "packets, a size, or bandwidth-delay products: \"100 packets\", \"64 kB\", \"0.5 BDP\".",
-    ),
-];
+/// The word for the words of the field.
+const GLOSSARY: &str = "glossary";
 
 /// Prints the help of a command, of a topic, or of all.
 pub(crate) fn main(args: &args::Help, out: &mut Output) -> Result<Status, Failure> {
@@ -77,9 +51,9 @@ pub(crate) fn main(args: &args::Help, out: &mut Output) -> Result<Status, Failur
 enum Found {
     Topics,
     Units,
-    /// Tables of a scenario: all of a topic, or those of one kind.
-    Scenario(Topic, Option<String>),
-    Study(&'static StudyTable),
+    Glossary,
+    /// Tables of a scenario or a study: all of a topic, or those of one kind.
+    Tables(Topic, Option<String>),
 }
 
 impl Found {
@@ -92,19 +66,16 @@ impl Found {
         match word {
             TOPICS => return Some(Found::Topics),
             UNITS => return Some(Found::Units),
+            GLOSSARY => return Some(Found::Glossary),
             _ => {}
         }
-        let all = topics(bentpipe_scenario::schema());
-        if let Some(topic) = all.into_iter().find(|topic| topic.name == word) {
-            let kind = rest.first().map(|kind| (*kind).to_owned());
-            let known = |kind: &String| topic.sections.iter().any(|s| s.kind == Some(kind));
-            if kind.as_ref().is_some_and(|kind| !known(kind)) {
-                return None;
-            }
-            return Some(Found::Scenario(topic, kind));
+        let topic = language().into_iter().find(|topic| topic.name == word)?;
+        let kind = rest.first().map(|kind| (*kind).to_owned());
+        let known = |kind: &String| topic.sections.iter().any(|s| s.kind == Some(kind));
+        if kind.as_ref().is_some_and(|kind| !known(kind)) {
+            return None;
         }
-        let study = STUDY_TABLES.iter().find(|table| table.topic == word);
-        study.map(Found::Study)
+        Some(Found::Tables(topic, kind))
     }
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
@@ -117,13 +88,25 @@ impl Found {
                 }
                 Ok(())
             }
-            Found::Scenario(topic, kind) => of_scenario(topic, kind.as_deref(), out),
-            Found::Study(table) => of_study(table, out),
+            Found::Glossary => glossary(out),
+            Found::Tables(topic, kind) => tables(topic, kind.as_deref(), out),
         }
     }
 }
 
-fn of_scenario(topic: &Topic, kind: Option<&str>, out: &mut Output) -> Result<(), Failure> {
+/// The topics of scenarios and studies. What both have, such as `control`, is one topic.
+fn language() -> Vec<Topic> {
+    let mut all = topics(bentpipe_scenario::schema());
+    for topic in topics(bentpipe_study::schema()) {
+        match all.iter_mut().find(|known| known.name == topic.name) {
+            Some(known) => known.sections.extend(topic.sections),
+            None => all.push(topic),
+        }
+    }
+    all
+}
+
+fn tables(topic: &Topic, kind: Option<&str>, out: &mut Output) -> Result<(), Failure> {
     let shown = topic
         .sections
         .iter()
@@ -142,44 +125,28 @@ fn of_scenario(topic: &Topic, kind: Option<&str>, out: &mut Output) -> Result<()
             &format!("`bentpipe help {} KIND` prints one kind only.", topic.name),
         )?;
     }
-    Ok(())
-}
-
-/// Prints a table of the language with its keys and an example.
-pub(crate) fn print_section(section: &Section, out: &mut Output) -> Result<(), Failure> {
-    out.strong(heading(section))?;
-    out.paragraph(4, section.meaning)?;
-    for key in &section.keys {
-        out.entry(2, key.name, NAME, key.meaning)?;
-        out.entry(2, "", NAME, &format!("{}; {}", key.kind, presence(key)))?;
-    }
-    example(section.example, out)
-}
-
-fn of_study(table: &StudyTable, out: &mut Output) -> Result<(), Failure> {
-    out.strong(table.heading)?;
-    out.paragraph(4, table.meaning)?;
-    for (name, meaning) in table.keys {
-        out.entry(2, name, NAME, meaning)?;
-    }
-    example(table.example, out)?;
-    if table.topic == "metric" {
+    if topic.name == "metric" {
         out.line("")?;
-        out.strong("Metrics that every run has")?;
-        for metric in METRICS.iter() {
-            out.entry(2, metric.name, 2 * NAME, &metric.about)?;
-        }
+        print_metrics(out)?;
     }
     Ok(())
 }
 
-fn example(text: &str, out: &mut Output) -> Result<(), Failure> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    out.line("  example:")?;
-    for line in text.lines() {
-        out.line(format_args!("    {line}"))?;
+/// Prints `docs/glossary.md`: its headings, and below each its words, of which each is an
+/// item of a list, `- **word**: meaning`.
+fn glossary(out: &mut Output) -> Result<(), Failure> {
+    let page = include_str!("../glossary.md");
+    for (i, section) in page.split("\n## ").skip(1).enumerate() {
+        if i > 0 {
+            out.line("")?;
+        }
+        let (heading, words) = section.split_once('\n').unwrap_or((section, ""));
+        out.strong(heading)?;
+        for word in words.split("\n- **").skip(1) {
+            let (word, meaning) = word.split_once("**: ").unwrap_or((word, ""));
+            let meaning: Vec<&str> = meaning.split_whitespace().collect();
+            out.entry(2, word, NAME, &meaning.join(" "))?;
+        }
     }
     Ok(())
 }
@@ -187,31 +154,31 @@ fn example(text: &str, out: &mut Output) -> Result<(), Failure> {
 /// Prints the words that there are.
 fn list(out: &mut Output) -> Result<(), Failure> {
     out.strong("Topics of `bentpipe help`")?;
-    let scenario: Vec<&str> = topics(bentpipe_scenario::schema())
-        .iter()
-        .map(|topic| topic.name)
-        .collect();
-    let study: Vec<&str> = STUDY_TABLES.iter().map(|table| table.topic).collect();
+    let names = |schema| {
+        let topics = topics(schema).into_iter();
+        topics.map(|topic| topic.name).collect::<Vec<&str>>()
+    };
+    let scenario = names(bentpipe_scenario::schema());
+    let study = names(bentpipe_study::schema());
     let aliases: Vec<&str> = ALIASES.iter().map(|(alias, _)| *alias).collect();
     out.entry(2, "of a scenario", NAME, &scenario.join(", "))?;
     out.entry(2, "of a study", NAME, &study.join(", "))?;
-    out.entry(2, "of both", NAME, UNITS)?;
+    out.entry(2, "of both", NAME, &[UNITS, GLOSSARY].join(", "))?;
     out.entry(2, "other words", NAME, &aliases.join(", "))?;
-    out.paragraph(
+    Ok(out.paragraph(
         0,
         "`bentpipe help COMMAND` explains a command, `bentpipe schema` prints all of the language \
-         of scenarios, and `bentpipe transports` lists the transports.",
-    )
+         of scenarios, `bentpipe schema --study` that of studies, and `bentpipe transports` lists the transports.",
+    )?)
 }
 
 fn unknown(words: &[&str]) -> Failure {
-    let all = topics(bentpipe_scenario::schema());
+    let all = language();
     let names = all.iter().map(|topic| topic.name);
-    let names = names.chain(STUDY_TABLES.iter().map(|table| table.topic));
     let names = names.chain(ALIASES.iter().map(|(alias, _)| *alias));
     let commands = args::commands();
     let names = names
-        .chain([TOPICS, UNITS])
+        .chain([TOPICS, UNITS, GLOSSARY])
         .chain(commands.iter().map(String::as_str));
     let first = words.first().copied().unwrap_or("");
     if let (Some(topic), [_, kind, ..]) = (all.iter().find(|t| t.name == first), words) {
@@ -230,18 +197,4 @@ fn unknown(words: &[&str]) -> Failure {
         words.join(" "),
         did_you_mean(first, names)
     ))
-}
-
-/// The line that ends the errors of a document: where to read about its parts.
-pub(crate) fn see(topics: &[&str]) -> String {
-    /// More are no help.
-    const MOST: usize = 3;
-    let words = topics.iter().take(MOST);
-    let words: Vec<String> = words
-        .map(|topic| format!("`bentpipe help {topic}`"))
-        .collect();
-    match words.as_slice() {
-        [] => String::new(),
-        words => format!("see {}\n", words.join(", ")),
-    }
 }

@@ -1,45 +1,33 @@
 //! The bentpipe command.
 //!
-//! [`main`] is all of it; [`api`] is for programs that carry the command in
-//! themselves. One module per subcommand; `args` says what each one takes,
-//! `output` what they print with, `exit` how they end. stdout is data, stderr
+//! [`main`] is all of it. One module per subcommand; `args` says what each one
+//! takes, `output` what they print with, `exit` how they end. stdout is data, stderr
 //! is talk. Only this crate reads clocks and the environment.
 
-pub mod api;
 mod args;
 mod capture;
 mod cc;
-mod charts;
 mod check;
 mod compare;
-mod counts;
-mod curves;
 mod doctor;
 mod emulate;
 mod exit;
 mod explore;
 mod gateway;
 mod generate;
-mod groups;
 mod help;
-mod items;
 mod kernel;
-mod link_table;
 mod live;
 mod load;
 mod map;
-mod measures;
 mod new;
 mod output;
 mod outputs;
-mod pages;
 mod progress;
-mod report;
 mod reproduce;
 mod run;
 mod schema;
 mod shards;
-mod shares;
 mod slurm;
 mod study;
 mod trace;
@@ -65,18 +53,20 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
-    let mut out = Output::stdout();
+    let mut out = output::stdout();
     if cli.wide {
         out.show_all_columns();
     }
-    let result =
-        dispatch(cli.command, &arguments, &mut out).and_then(|status| out.flush().map(|()| status));
+    let result = dispatch(cli.command, &arguments, &mut out).and_then(|status| {
+        out.flush()?;
+        Ok(status)
+    });
     exit::code(result)
 }
 
 fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Result<Status, Failure> {
     if let Some(own) = command.own_controls() {
-        cc::register(own)?;
+        bentpipe::register_files(&own.files)?;
     }
     match command {
         Command::Compare(args) => compare::main(&args, arguments, out),

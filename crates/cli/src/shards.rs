@@ -22,6 +22,12 @@ const FOLDER: &str = "shards";
 /// What merging needs to know of the command that ran the shards: a file beside them.
 const FILE: &str = "campaign.json";
 
+/// The folder of Slurm's scripts and logs in that of a study's results.
+pub(crate) const SLURM: &str = "slurm";
+
+/// The script of a shard in it.
+pub(crate) const SLURM_ARRAY: &str = "shards.sh";
+
 /// What was run, as that file has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Manifest {
@@ -119,7 +125,7 @@ impl Part {
         ran.map_err(|error| match error {
             ReproduceError::Execute(changed @ ExecuteError::Changed { .. }) => {
                 Failure::new(format!(
-                    "{changed}\n  remove the file to run the shard anew, or choose another --out"
+                    "{changed}\n  remove the file to run the shard again, or choose another --out"
                 ))
             }
             other => bentpipe::Error::from(other).into(),
@@ -250,10 +256,7 @@ fn incomplete(
         progress.total,
         command(part, "bentpipe", &format!("{}/{n}", indices[0]), None)
     );
-    let script = part
-        .folder()
-        .join(crate::slurm::FOLDER)
-        .join(crate::slurm::ARRAY);
+    let script = part.folder().join(SLURM).join(SLURM_ARRAY);
     if script.is_file() {
         text.push_str(&format!(
             "\n  or on Slurm: sbatch --array={numbers} {}",

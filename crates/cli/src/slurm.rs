@@ -5,18 +5,12 @@ use crate::args;
 use crate::exit::{Failure, Status, talk};
 use crate::output::Output;
 use crate::progress::short;
-use crate::shards::{Part, command, quoted};
+use crate::shards::{Part, SLURM, SLURM_ARRAY, command, quoted};
 use bentpipe_outcome::write_whole;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-
-/// The folder of scripts and logs in that of a study's results.
-pub(crate) const FOLDER: &str = "slurm";
-
-/// The script of a shard.
-pub(crate) const ARRAY: &str = "shards.sh";
 
 /// The script that merges.
 const MERGE: &str = "merge.sh";
@@ -40,9 +34,9 @@ pub(crate) fn main(
 ) -> Result<Status, Failure> {
     let scripts = Scripts::new(part, slurm, threads)?;
     part.note(scripts.shards)?;
-    let folder = part.folder().join(FOLDER);
+    let folder = part.folder().join(SLURM);
     fs::create_dir_all(&folder).map_err(|e| Failure::file("create", &folder, e))?;
-    let (array, merge) = (folder.join(ARRAY), folder.join(MERGE));
+    let (array, merge) = (folder.join(SLURM_ARRAY), folder.join(MERGE));
     for (path, text) in [(&array, &scripts.array), (&merge, &scripts.merge)] {
         write_whole(path, text.as_bytes()).map_err(|e| Failure::new(e.to_string()))?;
         out.strong(path.display())?;
@@ -139,7 +133,7 @@ impl Scripts {
             .time
             .clone()
             .unwrap_or_else(|| limit(longest / f64::from(cores)));
-        let folder = part.folder().join(FOLDER);
+        let folder = part.folder().join(SLURM);
         let name = campaign.name();
         let mut common = String::new();
         if let Some(partition) = &slurm.partition {
@@ -166,7 +160,7 @@ impl Scripts {
              exec {run}\n",
             log("shard-%a.log")
         );
-        let (results, script) = (quoted(&part.folder()), quoted(&folder.join(ARRAY)));
+        let (results, script) = (quoted(&part.folder()), quoted(&folder.join(SLURM_ARRAY)));
         let (itself, merge_time) = (
             quoted(&folder.join(MERGE)),
             limit(campaign.runs() as f64 * 4e-4),

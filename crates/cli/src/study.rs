@@ -2,16 +2,15 @@
 
 use crate::args;
 use crate::exit::{Failure, Status, talk};
-use crate::items;
 use crate::live::{self, Bench, Machine};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::outputs;
 use crate::progress::Progress;
 use crate::shards;
 use crate::slurm;
 use bentpipe::study::is_study;
 use bentpipe::{ReproduceOptions, Reproduction, Study};
-use bentpipe_report::table::{Column, Table};
+use bentpipe_present::study::{self as shown, print_spec};
 use bentpipe_study::{Collection, LoadedStudy, MakeRunner, Simulator};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -169,7 +168,7 @@ pub(crate) fn present(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let study = study.spec();
-    let figures = items::draw(made, results)?;
+    let figures = draw(made, results)?;
     if json {
         out.json(&document(made, &figures))?;
     } else {
@@ -177,7 +176,7 @@ pub(crate) fn present(
             out.paragraph(0, &study.description)?;
             out.line("")?;
         }
-        items::print(made, out)?;
+        shown::print(made, out)?;
         for figure in &figures {
             out.line(format_args!("drew {}", figure.display()))?;
         }
@@ -191,6 +190,23 @@ pub(crate) fn present(
     } else {
         Status::Done
     })
+}
+
+/// Draws the figures under `results` as SVG and PNG; returns the files.
+pub(crate) fn draw(made: &Reproduction, results: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    let made = made.kept.as_deref().unwrap_or(made);
+    for (study, figure) in &made.figures {
+        let folder = results.join(study).join("figures");
+        std::fs::create_dir_all(&folder).map_err(|e| Failure::file("create", &folder, e))?;
+        let chart = shown::chart(figure);
+        for ending in ["svg", "png"] {
+            let file = folder.join(format!("{}.{ending}", figure.slug));
+            output::draw(&chart, &file)?;
+            files.push(file);
+        }
+    }
+    Ok(files)
 }
 
 fn document(made: &Reproduction, figures: &[PathBuf]) -> Value {
@@ -233,92 +249,7 @@ pub(crate) fn check(
     let runs = study.check()?;
     let study = study.spec();
     if as_json {
-        return out.json(&described(study, runs));
+        return Ok(out.json(&shown::document(study, runs))?);
     }
-    describe(study, runs, out)
-}
-
-/// What a study would run, as JSON.
-fn described(study: &bentpipe_study::Study, runs: usize) -> Value {
-    let axes: Vec<Value> = study
-        .axes
-        .iter()
-        .map(|axis| {
-            let labels: Vec<&str> = axis.points.iter().map(|p| p.label.as_str()).collect();
-            json!({ "name": axis.name, "points": labels })
-        })
-        .collect();
-    json!({
-        "kind": "study",
-        "name": study.name,
-        "title": study.title,
-        "scenario": study.scenario,
-        "axes": axes,
-        "cells": study.cells(),
-        "replications": study.replications,
-        "runs": runs,
-        "tables": study.tables.iter().map(|t| t.slug.as_str()).collect::<Vec<_>>(),
-        "figures": study.figures.iter().map(|f| f.slug.as_str()).collect::<Vec<_>>(),
-        "claims": study.claims.iter().map(|c| c.id.as_str()).collect::<Vec<_>>(),
-    })
-}
-
-/// The same as text.
-fn describe(study: &bentpipe_study::Study, runs: usize, out: &mut Output) -> Result<(), Failure> {
-    out.strong(format_args!("{}: this study is valid", study.name))?;
-    out.paragraph(0, &study.title)?;
-    out.line("")?;
-    let mut table = Table::new([
-        Column::text("axis"),
-        Column::number("points"),
-        Column::text("from ... to"),
-    ]);
-    for axis in &study.axes {
-        let labels: Vec<&str> = axis.points.iter().map(|p| p.label.as_str()).collect();
-        let span = match labels.as_slice() {
-            [first, .., last] => format!("{first} ... {last}"),
-            few => few.concat(),
-        };
-        table.row([axis.name.clone(), axis.points.len().to_string(), span]);
-    }
-    if !table.is_empty() {
-        out.table(&table)?;
-        out.line("")?;
-    }
-    let scenario = study
-        .scenario
-        .as_deref()
-        .unwrap_or("none: it looks at other studies");
-    out.entry(0, "scenario", 12, scenario)?;
-    let cells = study.cells();
-    let shared = cells * study.replications as usize;
-    let fewer = if runs < shared {
-        ", as cells that are the same share their runs"
-    } else {
-        ""
-    };
-    let most = if study.precision.is_some() {
-        "at most "
-    } else {
-        ""
-    };
-    let all = format!(
-        "{most}{runs}: {cells} cells x {most}{} replications{fewer}",
-        study.replications
-    );
-    out.entry(0, "runs", 12, &all)?;
-    let tables = study.tables.iter().map(|t| t.slug.as_str());
-    let figures = study.figures.iter().map(|f| f.slug.as_str());
-    let claims = study.claims.iter().map(|c| c.id.as_str());
-    let listed: [(&str, Vec<&str>); 3] = [
-        ("tables", tables.collect()),
-        ("figures", figures.collect()),
-        ("claims", claims.collect()),
-    ];
-    for (what, names) in listed {
-        if !names.is_empty() {
-            out.entry(0, what, 12, &names.join(", "))?;
-        }
-    }
-    Ok(())
+    Ok(print_spec(study, runs, out)?)
 }

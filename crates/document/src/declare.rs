@@ -1,4 +1,4 @@
-//! Tables, declared once.
+//! Declarations of tables.
 
 /// Declares a table: a struct with a field for each key, its reader and its
 /// entry in the schema.
@@ -7,6 +7,10 @@
 /// the type does not say it (a [`Kind`](crate::schema::Kind) in brackets, or
 /// the words in braces with what they stand for), and what holds where it is
 /// not written: `required`, `default VALUE`, or `or "what, in words"`.
+///
+/// The name of the table in messages follows `called`; `named` where its own name is added
+/// to that, `open` where besides it has keys that only its reader knows, `each` where it is
+/// an element of an array.
 ///
 /// ```
 /// use bentpipe_document::{Errors, Context, Parsed, schema, reading::Declared};
@@ -29,6 +33,12 @@
 /// assert_eq!(Pause::section().keys[1].meaning, "how often it comes");
 /// # Ok::<(), bentpipe_document::Diagnostics>(())
 /// ```
+///
+/// `=> [CONTEXT] MODEL { FIELDS }` behind the keys makes it a [`Form`](crate::Form) of
+/// that type, with the names of the keys for their values. With `over |NAME| EXPRESSION`
+/// behind that, keys may be left out: their values are those of the expression, which may
+/// use the context by that name. Such a table also has `inherit`, which takes what it does
+/// not say from another.
 #[macro_export]
 macro_rules! table {
     (
@@ -40,6 +50,7 @@ macro_rules! table {
             $key:ident: $type:ty $([$kind:expr])? $({ $($words:tt)* })?,
             $presence:ident $($otherwise:literal)?;
         )*
+        $(=> [$context:ty] $model:ident $fields:tt $(over |$at:ident| $base:expr)?)?
     ) => {
         $(#[doc = $meaning])*
         #[derive(Clone, Debug)]
@@ -60,8 +71,9 @@ macro_rules! table {
                         path: $path,
                         kind: None,
                         called: $what,
-                        named: $crate::is_named!($called),
-                        open: $crate::is_open!($called),
+                        named: $crate::is_word!(named, $called) || $crate::is_word!(open, $called),
+                        open: $crate::is_word!(open, $called),
+                        array: $crate::is_word!(each, $called),
                         meaning: concat!($($meaning),*).trim(),
                         example: concat!($($example)?),
                         keys: $crate::keys!(
@@ -95,6 +107,11 @@ macro_rules! table {
                 given.declared()
             }
         }
+
+        $crate::table_form!(
+            $name [$($context; $model $fields $(over $at $base)?)?] [$($shared: $shared_type),*]
+            $($key [$type] [$($($words)*)?] $presence;)*
+        );
     };
 }
 
@@ -103,11 +120,16 @@ macro_rules! table {
 ///
 /// Each variant has the word that chooses it and the keys of its table, in the
 /// form of [`table!`](crate::table).
+///
+/// With `makes MODEL, at NAME: CONTEXT` it is a [`Form`](crate::Form) of that type, with
+/// `makes MODEL` alone wherever it stands. Each variant then says behind its keys what they make, `=> { EXPRESSION }`, which is the
+/// pattern for the way back, too, unless `<= { PATTERN }` gives another.
 #[macro_export]
 macro_rules! kinds {
     (
         $(#[doc = $meaning:literal])*
-        $vis:vis $name:ident at $path:literal, called $called:literal;
+        $vis:vis $name:ident at $path:literal, $called:ident $what:literal
+        $(, makes $model:ty $(, at $at:ident: $context:ty)?)?;
         $(
             $(#[doc = $kind_meaning:literal])*
             $variant:ident $word:literal
@@ -117,7 +139,7 @@ macro_rules! kinds {
                     $key:ident: $type:ty $([$kind:expr])? $({ $($words:tt)* })?,
                     $presence:ident $($otherwise:literal)?;
                 )*
-            }
+            } $(=> $made:tt $(<= $pattern:tt)?)?
         )*
     ) => {
         $(#[doc = $meaning])*
@@ -142,14 +164,15 @@ macro_rules! kinds {
                 static KINDS: ::std::sync::LazyLock<$crate::schema::Kinds> =
                     ::std::sync::LazyLock::new(|| $crate::schema::Kinds {
                         path: $path,
-                        called: $called,
+                        called: $what,
                         meaning: concat!($($meaning),*).trim(),
                         sections: vec![$($crate::schema::Section {
                             path: $path,
                             kind: Some($word),
-                            called: $called,
+                            called: $what,
                             named: false,
                             open: false,
+                            array: $crate::is_word!(each, $called),
                             meaning: concat!($($kind_meaning),*).trim(),
                             example: concat!($($example)?),
                             keys: $crate::keys!(
@@ -191,6 +214,15 @@ macro_rules! kinds {
             }
         }
 
+        $crate::kinds_form!(
+            $name [$($model $(, $at: $context)?)?]
+            $(
+                $variant $word [$($shared: $shared_type),*]
+                [$($key [$type] [$($($words)*)?] $presence;)*]
+                [$($made $($pattern)?)?]
+            )*
+        );
+
         impl $name {
             /// The table, for messages about it.
             #[allow(dead_code, reason = "not every consumer reports")]
@@ -203,27 +235,20 @@ macro_rules! kinds {
     };
 }
 
+/// Whether a declaration says this of its table.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! is_named {
-    (named) => {
+macro_rules! is_word {
+    (named, named) => {
         true
     };
-    (open) => {
+    (open, open) => {
         true
     };
-    (called) => {
-        false
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! is_open {
-    (open) => {
+    (each, each) => {
         true
     };
-    ($other:ident) => {
+    ($word:ident, $called:ident) => {
         false
     };
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a document, in words for the person who wrote it.
+//! Errors of a document, in words for its author.
 
 use crate::render;
 use crate::source::{Origin, Place, Setting, printable};
@@ -101,7 +101,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says which part of the language it is about, where that is not known yet.
+    /// Sets the part of the language that it is about, if that is not known yet.
     #[must_use]
     pub fn about(mut self, topic: &'static str) -> Diagnostic {
         self.topic.get_or_insert(topic);
@@ -114,19 +114,19 @@ impl Diagnostic {
         self.topic
     }
 
-    /// What is wrong, in one line.
+    /// Description of the error, in one line.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What was expected at the place; may be empty.
+    /// Expected value at the position; may be empty.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.label
     }
 
-    /// What to do about it, such as ``did you mean `satellite`?``.
+    /// Remedy, such as ``did you mean `satellite`?``.
     #[must_use]
     pub fn advice(&self) -> &[String] {
         &self.help
@@ -237,7 +237,7 @@ impl Diagnostics {
         render::render(self, color, None)
     }
 
-    /// The same in lines of at most `width` characters.
+    /// As above, in lines of at most `width` characters.
     #[must_use]
     pub fn render_within(&self, color: bool, width: usize) -> String {
         render::render(self, color, Some(width))
@@ -345,7 +345,7 @@ impl Errors {
         self.found.borrow().0.is_empty()
     }
 
-    /// What was reported so far.
+    /// Errors reported so far.
     #[must_use]
     pub fn take(&self) -> Diagnostics {
         let (mut errors, more) = self.found.take();

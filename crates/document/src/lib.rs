@@ -1,11 +1,12 @@
 //! TOML documents with places, diagnostics, and tables that are declared once.
 //!
-//! [`Parsed`] is a document in which every key and value has its place;
-//! [`Diagnostics`] point at such places in the manner of rustc. [`Override`]s
-//! set single values from outside the file.
+//! [`Parsed`] is a document in which every key and value knows its position; [`Diagnostics`] point
+//! at such positions in the style of rustc. [`Override`]s set single values from outside the file.
 
+mod collections;
 mod declare;
 pub mod diagnostic;
+pub mod form;
 mod named;
 pub mod names;
 mod overriding;
@@ -18,8 +19,11 @@ pub mod schema;
 pub mod source;
 pub mod tree;
 pub mod value;
+mod write;
 
+pub use collections::{Each, Many, Map};
 pub use diagnostic::{Diagnostic, Diagnostics, Errors, Reported};
+pub use form::Form;
 pub use named::{Named, NamedKinds, OneNamed};
 pub use overriding::Override;
 pub use parsed::{Parsed, SetRules};

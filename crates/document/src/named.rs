@@ -31,7 +31,7 @@ pub struct OneNamed<T> {
     pub name: String,
     /// The place of its name.
     pub place: Place,
-    /// What it is.
+    /// Its content, unless its errors have been reported.
     pub table: Result<T, Reported>,
 }
 

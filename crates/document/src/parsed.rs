@@ -22,12 +22,12 @@ pub struct Parsed {
     pub origin: Origin,
 }
 
-/// What a language allows besides plain paths, when a value is set.
+/// Abbreviations that a language allows besides plain paths, when a value is set.
 #[derive(Clone, Copy, Debug)]
 pub struct SetRules {
     /// Keys of which one takes the place of the other.
     pub twins: &'static [(&'static str, &'static str)],
-    /// A value that stands for a table, as that table.
+    /// A value that abbreviates a table, as that table.
     pub short_form: fn(&Entry) -> Option<Table>,
 }
 

@@ -1,24 +1,22 @@
-//! Reads tables as they are declared.
+//! Reads tables by their declarations.
 //!
-//! A part that is wrong is reported and the rest is read all the same, so that
-//! one pass finds as many errors as it can: each key of a table is a
-//! [`Result`] of its own.
+//! An invalid part is reported and the rest is still read, so that one pass finds as many errors as
+//! possible: each key of a table is a separate [`Result`].
 
 use crate::diagnostic::{Diagnostic, Errors, Reported};
 use crate::names::{alternatives, quoted};
-use crate::reference::topic_of;
 use crate::schema::{Key, Kind, Kinds, Section};
 use crate::source::Place;
 use crate::tree::{Entry, Item, Table, Value};
 use crate::value::Scalar;
 use bentpipe_units::nearest;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed<T> {
     /// The value.
     pub value: T,
-    /// Its place.
+    /// Position in the text.
     pub place: Place,
     /// The place of its key.
     pub key: Place,
@@ -39,7 +37,7 @@ pub struct Context {
     pub table: Table,
     /// Where a missing key is reported.
     pub at: Place,
-    /// What the table describes, as messages call it: ``link `satellite` ``.
+    /// Name of the described object in messages: ``link `satellite` ``.
     pub what: String,
     section: &'static Section,
 }
@@ -49,13 +47,13 @@ pub struct Context {
 pub struct Given<'a> {
     /// The key with its value.
     pub entry: &'a Entry,
-    /// The table that it stands in.
+    /// The table that contains it.
     pub of: &'a Context,
 }
 
-/// What the value of a key can be read as.
+/// A type as which the value of a key can be read.
 pub trait Read: Sized {
-    /// What the value may be where the declaration says no more.
+    /// Default kind of the value, unless the declaration restricts it.
     const KIND: Kind;
 
     /// Reads the value and reports what is wrong with it.
@@ -84,7 +82,7 @@ pub trait DeclaredKinds: Sized {
 }
 
 impl<T> Placed<T> {
-    /// The same place with another value.
+    /// A different value at the same position.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Placed<U> {
         Placed {
             value: change(self.value),
@@ -126,9 +124,9 @@ impl Context {
         self.errors.report(error.about(self.topic()))
     }
 
-    /// What one asks for to read about this table.
+    /// Topic under which this table is documented.
     fn topic(&self) -> &'static str {
-        topic_of(self.section.path)
+        self.section.topic()
     }
 
     /// Reports every key that neither the declaration nor `others` know. `hint`
@@ -199,7 +197,7 @@ impl Context {
         value.ok_or_else(|| self.missing(name))
     }
 
-    /// The value of a key that stands for `default` where it is left out.
+    /// The value of a key, or `default` if it is omitted.
     ///
     /// # Errors
     /// When it is wrong.
@@ -231,7 +229,7 @@ impl Context {
         })
     }
 
-    /// One of these words, which stand for values.
+    /// One of these words, each with a value.
     ///
     /// # Errors
     /// When it is another.
@@ -321,7 +319,7 @@ impl Context {
 }
 
 impl<'a> Given<'a> {
-    /// Reports an error, which is about the table that the key stands in.
+    /// Reports an error about the table that contains the key.
     pub fn report(&self, error: Diagnostic) -> Reported {
         self.of.report(error)
     }
@@ -402,7 +400,7 @@ impl<'a> Given<'a> {
     pub fn kinds<T: DeclaredKinds>(&self) -> Result<T, Reported> {
         let (entry, kinds) = (self.entry, T::kinds());
         let called = kinds.called;
-        let topic = topic_of(kinds.path);
+        let topic = kinds.topic();
         let names = || kinds.sections.iter().filter_map(|s| s.kind);
         let number = |kind: &str, place: Place| {
             names().position(|name| name == kind).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! A language as text: for people, as a page of Markdown, and as JSON Schema.
+//! The reference of a language: as text, as a page of Markdown, and as JSON Schema.
 
 use crate::schema::{Key, Kind, Kinds, Presence, Section};
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub struct Topic {
 pub fn topics(top: &'static Section) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
     for section in top.all() {
-        let name = topic_of(section.path);
+        let name = section.topic();
         match topics.iter_mut().find(|topic| topic.name == name) {
             Some(topic) => topic.sections.push(section),
             None => topics.push(Topic {
@@ -30,32 +30,25 @@ pub fn topics(top: &'static Section) -> Vec<Topic> {
     topics
 }
 
-/// The topic of the table at `path`: of `link.NAME.queue` the queue. The top belongs to
-/// `scenario`, and deeper tables to the one that they stand in.
-#[must_use]
-pub fn topic_of(path: &'static str) -> &'static str {
-    let words = path.split('.').filter(|word| !is_placeholder(word));
-    match words.take(2).last() {
-        None | Some("") => "scenario",
-        Some(word) => word,
-    }
-}
-
-/// Whether a part of a path stands for a name, as `NAME` does.
-fn is_placeholder(word: &str) -> bool {
-    !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase())
-}
-
 /// `[link.NAME.channel] kind = "uniform"`.
 #[must_use]
 pub fn heading(section: &Section) -> String {
-    let path = match section.path {
-        "" => "The top of the file".to_string(),
-        path => format!("[{path}]"),
-    };
+    let path = bracketed(section).unwrap_or_else(|| TOP.to_string());
     match section.kind {
         Some(kind) => format!("{path} kind = \"{kind}\""),
         None => path,
+    }
+}
+
+/// What stands over the table of a whole file.
+const TOP: &str = "The top of the file";
+
+/// The header of a table as TOML has it.
+fn bracketed(section: &Section) -> Option<String> {
+    match section.path {
+        "" => None,
+        path if section.array => Some(format!("[[{path}]]")),
+        path => Some(format!("[{path}]")),
     }
 }
 
@@ -75,10 +68,7 @@ pub fn markdown(top: &'static Section) -> String {
     let mut page = String::new();
     let mut last = None;
     for section in top.all() {
-        let title = match section.path {
-            "" => "The top of the file".to_string(),
-            path => format!("`[{path}]`"),
-        };
+        let title = bracketed(section).map_or(TOP.to_string(), |path| format!("`{path}`"));
         if last != Some(section.path) {
             let _ = writeln!(page, "## {title}\n");
         }
@@ -152,7 +142,7 @@ fn table(section: &'static Section, definitions: &mut Map<String, Value>) -> Val
         let mut value = value(&key.kind, definitions);
         if let Some(value) = value.as_object_mut() {
             let text = format!("{} ({})", key.meaning, presence(key));
-            // Beside a reference, draft 7 ignores all else.
+            // Next to a reference, draft 7 ignores all other keys.
             if let Some(reference) = value.remove("$ref") {
                 value.insert("allOf".into(), json!([{ "$ref": reference }]));
             }
@@ -179,8 +169,8 @@ fn reference(section: &'static Section, definitions: &mut Map<String, Value>) ->
     })
 }
 
-/// A reference to the schema of tables that `kind` chooses from. The kind alone
-/// stands for a table without other keys that are required.
+/// A reference to the schema of tables that `kind` chooses from. The kind alone abbreviates a table
+/// without other required keys.
 fn kinds(kinds: &'static Kinds, definitions: &mut Map<String, Value>) -> Value {
     define(kinds.path, definitions, |definitions| {
         let bare = kinds.sections.iter().filter(|s| {
@@ -215,6 +205,7 @@ fn value(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
     // A quantity or number that a study or the command sets may be a string.
     let quantity = |what: &str| json!({ "type": "string", "title": what });
     let named = |inner: Value| json!({ "type": "object", "additionalProperties": inner });
+    let array = |inner: Value| json!({ "type": "array", "items": inner });
     match kind {
         Kind::Text | Kind::File | Kind::Name(_) => json!({ "type": "string" }),
         Kind::Form(_) | Kind::Duration { .. } | Kind::Rate | Kind::Size { .. } => {
@@ -238,6 +229,11 @@ fn value(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Integer { min, max } => json!({
             "type": "integer", "minimum": min, "maximum": max,
         }),
+        Kind::Number {
+            min: f64::MIN,
+            max: f64::MAX,
+        } => json!({ "type": "number" }),
+        Kind::Number { min, max: f64::MAX } => json!({ "type": "number", "minimum": min }),
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::NumberOrUnlimited { min, max } => json!({
             "anyOf": [
@@ -257,5 +253,16 @@ fn value(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Either(_, first, all) => json!({
             "anyOf": [value(first, definitions), kinds(all(), definitions)],
         }),
+        Kind::Any => json!({}),
+        Kind::List(kind) => array(value(kind, definitions)),
+        Kind::Many(kind) => {
+            let one = value(kind, definitions);
+            json!({ "anyOf": [one.clone(), array(one)] })
+        }
+        Kind::Map(kind) => named(value(kind, definitions)),
+        Kind::AnyOf(kinds) => {
+            let choices = kinds.iter().map(|kind| value(kind, definitions));
+            json!({ "anyOf": choices.collect::<Vec<_>>() })
+        }
     }
 }

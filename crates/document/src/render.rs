@@ -1,4 +1,4 @@
-//! Errors as text, in the manner of rustc.
+//! Errors as text, in the style of rustc.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{Origin, Part, Place, SetBy, Setting, Source};
@@ -41,8 +41,8 @@ fn closing_line(diagnostics: &Diagnostics) -> String {
     }
 }
 
-/// All errors, one after the other, and a line that counts them. Without a `width` titles
-/// and what stands beside the marks are in one line, however long.
+/// All errors, one after the other, and a line that counts them. Without a `width` titles and the
+/// text next to the marks are in one line, however long.
 pub(crate) fn render(diagnostics: &Diagnostics, color: bool, width: Option<usize>) -> String {
     let renderer = renderer(color, width);
     let mut text = String::new();
@@ -83,7 +83,7 @@ fn group<'a>(error: &'a Diagnostic, origin: &'a Origin, width: Option<usize>) ->
                 let span = first_line(&origin.source.text, span);
                 let (_, column) = origin.source.line_column(span.start);
                 let needed = column + span.len() + label.chars().count() + BEFORE;
-                // What has no room beside the mark stands below.
+                // Text without room next to the mark is placed below.
                 let label = match width {
                     Some(width) if needed > width => {
                         below.push(label);

@@ -1,4 +1,4 @@
-//! What a language consists of: tables, their keys, and what these may be.
+//! The schema of a language: tables, their keys, and the permitted values.
 
 use crate::tree::{Table, Value};
 use std::collections::HashSet;
@@ -7,18 +7,19 @@ use std::fmt;
 /// A table and its keys.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Where it stands, such as `link.NAME.channel`; empty for the top.
+    /// Its path, such as `link.NAME.channel`; empty for the top.
     pub path: &'static str,
     /// The value of `kind` that these keys belong to, where there are several.
     pub kind: Option<&'static str>,
-    /// What messages call it, such as `link` or `the trace of`.
+    /// Name in messages, such as `link` or `the trace of`.
     pub called: &'static str,
-    /// True if messages add its name to that, not the name of the table that it
-    /// stands in.
+    /// True if messages add its name to that, not the name of the table that contains it.
     pub named: bool,
     /// True if it has keys that are known to its reader only.
     pub open: bool,
-    /// What it describes.
+    /// True if it is an element of an array, `[[axis]]`.
+    pub array: bool,
+    /// Description.
     pub meaning: &'static str,
     /// TOML that shows it, and that can be merged into a scenario.
     pub example: &'static str,
@@ -29,11 +30,11 @@ pub struct Section {
 /// The tables that `kind` chooses from.
 #[derive(Clone, Debug)]
 pub struct Kinds {
-    /// Where it stands, such as `link.NAME.channel`.
+    /// Its path, such as `link.NAME.channel`.
     pub path: &'static str,
-    /// What messages call it, such as `channel`.
+    /// Name in messages, such as `channel`.
     pub called: &'static str,
-    /// What it describes.
+    /// Description.
     pub meaning: &'static str,
     /// One table for each kind.
     pub sections: Vec<Section>,
@@ -42,20 +43,20 @@ pub struct Kinds {
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// As written.
+    /// Name, as written in a file.
     pub name: &'static str,
-    /// What it may be.
+    /// Permitted values.
     pub kind: Kind,
-    /// What holds where it is not written.
+    /// Default value.
     pub presence: Presence,
-    /// What it means.
+    /// One-line description.
     pub meaning: &'static str,
 }
 
 /// Whether a key must be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It must.
+    /// The key is mandatory.
     Required,
     /// It need not; this value, in TOML, holds instead.
     Default(&'static str),
@@ -63,10 +64,10 @@ pub enum Presence {
     Otherwise(&'static str),
 }
 
-/// What the value of a key may be.
+/// Permitted values of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A string.
+    /// A quoted string.
     Text,
     /// A string in a form of its own: what a message says is expected.
     Form(&'static str),
@@ -78,44 +79,44 @@ pub enum Kind {
     Nodes(usize),
     /// One name or several of something that the document knows: what.
     Names(&'static str),
-    /// A time.
+    /// A time with a unit.
     Duration {
         /// Whether it may be zero.
         zero: bool,
     },
     /// A rate above zero.
     Rate,
-    /// A size.
+    /// A size with a unit.
     Size {
-        /// Smallest, bytes.
+        /// Smallest permitted value, bytes.
         min: u64,
-        /// Largest, bytes.
+        /// Largest permitted value, bytes.
         max: u64,
     },
     /// A probability or share.
     Ratio,
     /// A whole number.
     Integer {
-        /// Smallest.
+        /// Smallest permitted value.
         min: u64,
-        /// Largest.
+        /// Largest permitted value.
         max: u64,
     },
     /// A number.
     Number {
-        /// Smallest.
+        /// Smallest permitted value.
         min: f64,
-        /// Largest.
+        /// Largest permitted value.
         max: f64,
     },
     /// A number or the word `unlimited`.
     NumberOrUnlimited {
-        /// Smallest.
+        /// Smallest permitted value.
         min: f64,
-        /// Largest.
+        /// Largest permitted value.
         max: f64,
     },
-    /// True or false.
+    /// `true` or `false`.
     Boolean,
     /// One of these words.
     OneOf(&'static [&'static str]),
@@ -133,6 +134,16 @@ pub enum Kind {
     /// A value of the first form, which a message describes, or a table with a
     /// `kind`.
     Either(&'static str, &'static Kind, fn() -> &'static Kinds),
+    /// Whatever TOML has.
+    Any,
+    /// An array of such values.
+    List(&'static Kind),
+    /// Such a value, or an array of them.
+    Many(&'static Kind),
+    /// Such values by name.
+    Map(&'static Kind),
+    /// A value of one of these kinds.
+    AnyOf(&'static [Kind]),
 }
 
 /// A size of at least a byte and less than an exabyte.
@@ -171,7 +182,34 @@ pub const fn number(min: f64, max: f64) -> Kind {
     Kind::Number { min, max }
 }
 
+/// The part of a language that the table at `path` belongs to: `link.NAME.queue` to the queue,
+/// `table.bar` to the table. The top has none.
+fn topic(path: &'static str) -> Option<&'static str> {
+    let is_placeholder = |word: &str| word.chars().all(|c| c.is_ascii_uppercase());
+    let mut words = path.split('.').filter(|word| !word.is_empty());
+    let first = words.next()?;
+    match (words.next(), words.next()) {
+        (Some(name), Some(inner)) if is_placeholder(name) => Some(inner),
+        _ => Some(first),
+    }
+}
+
+impl Kinds {
+    /// The part of the language that they belong to, such as `channel`.
+    #[must_use]
+    pub fn topic(&self) -> &'static str {
+        topic(self.path).unwrap_or(self.called)
+    }
+}
+
 impl Section {
+    /// The part of the language that it belongs to, such as `queue`; of the top, what it
+    /// describes, such as `scenario`.
+    #[must_use]
+    pub fn topic(&self) -> &'static str {
+        topic(self.path).unwrap_or(self.called.trim_start_matches("the "))
+    }
+
     /// The key of that name.
     #[must_use]
     pub fn key(&self, name: &str) -> Option<&Key> {
@@ -235,6 +273,8 @@ impl Kind {
             Kind::NamedKinds(kinds) | Kind::Kinds(kinds) | Kind::Either(_, _, kinds) => {
                 kinds().sections.iter().collect()
             }
+            Kind::List(kind) | Kind::Many(kind) | Kind::Map(kind) => kind.sections(),
+            Kind::AnyOf(kinds) => kinds.iter().flat_map(Kind::sections).collect(),
             _ => Vec::new(),
         }
     }
@@ -282,7 +322,7 @@ impl fmt::Display for Presence {
 }
 
 impl fmt::Display for Kind {
-    /// What is expected, as a message says it.
+    /// The expected value, in the words of a message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Text => f.write_str("a string, in quotes"),
@@ -309,6 +349,11 @@ impl fmt::Display for Kind {
             Kind::Ratio => f.write_str("a ratio from 0 to 1, such as `0.01` or \"1%\""),
             Kind::Integer { min, max: u64::MAX } => write!(f, "a whole number, at least {min}"),
             Kind::Integer { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Kind::Number {
+                min: f64::MIN,
+                max: f64::MAX,
+            } => f.write_str("a number"),
+            Kind::Number { min, max: f64::MAX } => write!(f, "a number, at least {min}"),
             Kind::Number { min, max } => write!(f, "a number from {min} to {max}"),
             Kind::NumberOrUnlimited { min, max } => {
                 write!(f, "a number from {min} to {max}, or \"unlimited\"")
@@ -325,6 +370,16 @@ impl fmt::Display for Kind {
             Kind::Tables(_) => f.write_str("an array of tables, such as `[{ ... }, { ... }]`"),
             Kind::Kinds(_) => f.write_str("a table such as `{ kind = \"...\" }`"),
             Kind::Form(expected) | Kind::Either(expected, ..) => f.write_str(expected),
+            Kind::Any => f.write_str("a value"),
+            Kind::List(kind) => write!(f, "an array, each element {kind}"),
+            Kind::Many(kind) => write!(f, "{kind}, or an array of them"),
+            Kind::Map(kind) => write!(f, "a table, under each name {kind}"),
+            Kind::AnyOf(kinds) => {
+                for (i, kind) in kinds.iter().enumerate() {
+                    write!(f, "{}{kind}", if i == 0 { "" } else { ", or " })?;
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The text of a document and places in it.
+//! The text of a document and positions in it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,15 +7,15 @@ use std::sync::{Arc, OnceLock};
 /// A file as it was given: its name, for messages, and its text.
 #[derive(Debug)]
 pub struct Source {
-    /// The name.
+    /// Name of the file, for messages.
     pub name: String,
-    /// The text.
+    /// Content of the file.
     pub text: String,
     /// Byte offset of each line, found when the first message needs it.
     lines: OnceLock<Vec<usize>>,
 }
 
-/// Where a value that does not stand in the file was given.
+/// The origin of a value that is not in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SetBy {
     /// A point of a study's axis, or `set` of a study.
@@ -36,7 +36,7 @@ pub struct Setting {
     pub value: String,
 }
 
-/// Which part of a setting a message is about.
+/// Part of a setting to which a message refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The last key of the path.
@@ -57,9 +57,9 @@ pub enum Place {
     },
     /// A setting from outside.
     Setting {
-        /// Which one.
+        /// Index of the item.
         index: u32,
-        /// Which part of it.
+        /// Part of the item.
         part: Part,
     },
     /// The file as a whole.
@@ -164,7 +164,7 @@ impl Setting {
         (line, span)
     }
 
-    /// What a message opens with: the value, the path and where it was given.
+    /// Start of a message: the value, the path and its origin.
     #[must_use]
     pub fn describe(&self) -> String {
         let value = self.value.strip_prefix('"');
@@ -178,7 +178,7 @@ impl Setting {
 }
 
 impl SetBy {
-    /// What stands in a message where the name of a file would.
+    /// Text in a message in place of a file name.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -191,9 +191,9 @@ impl SetBy {
 /// The texts that places refer to.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// The file.
+    /// The text of the file.
     pub source: Arc<Source>,
-    /// What was set from outside.
+    /// The values set from outside.
     pub settings: Arc<Vec<Setting>>,
     /// Texts of the files that the document names, by the names that it gives
     /// them.

@@ -1,7 +1,7 @@
-//! The document as a tree in which every key and value knows its place.
+//! The document as a tree in which every key and value knows its position.
 //!
-//! Tables are shared until they are changed, so that a document with one value
-//! set differently costs a few small copies.
+//! Tables are shared until they are changed, so that a document with one changed value costs only a
+//! few small copies.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
@@ -18,26 +18,26 @@ pub const DEPTH: usize = 16;
 pub struct Item {
     /// The value.
     pub value: Value,
-    /// Its place.
+    /// Position in the text.
     pub place: Place,
 }
 
 /// A value of a TOML document.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// A string.
+    /// A string value.
     Text(String),
     /// A whole number; `None` where the number does not fit.
     Integer(Option<i128>),
     /// A number with a point or an exponent.
     Float(f64),
-    /// True or false.
+    /// `true` or `false`.
     Boolean(bool),
     /// A date or a time of day, which no language here uses.
     Date,
-    /// An array.
+    /// An array of values.
     List(Arc<Vec<Item>>),
-    /// A table.
+    /// A table of keys and values.
     Table(Table),
 }
 
@@ -46,7 +46,7 @@ pub enum Value {
 pub struct Entry {
     /// The key.
     pub key: String,
-    /// Its place.
+    /// Position of the key in the text.
     pub key_place: Place,
     /// The value.
     pub item: Item,
@@ -59,7 +59,7 @@ pub struct Table {
 }
 
 impl Value {
-    /// What it is, with an article.
+    /// Its name, with an article.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -126,12 +126,12 @@ impl Value {
 }
 
 impl Table {
-    /// All entries.
+    /// All entries of the table.
     pub fn iter(&self) -> std::slice::Iter<'_, Entry> {
         self.entries.iter()
     }
 
-    /// True without entries.
+    /// True if the table has no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -154,6 +154,18 @@ impl Table {
             }
         };
         &mut entries[index]
+    }
+
+    /// Adds a key without a place.
+    pub(crate) fn push(&mut self, key: String, value: Value) {
+        Arc::make_mut(&mut self.entries).push(Entry {
+            key,
+            key_place: Place::Whole,
+            item: Item {
+                value,
+                place: Place::Whole,
+            },
+        });
     }
 
     /// Removes the entry of a key, if there is one.

@@ -15,16 +15,16 @@ const FASTEST: Rate = Rate::from_bps(1_000_000_000_000_000);
 /// Why a value cannot be read.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// What was expected.
+    /// The expected value.
     pub expected: String,
-    /// What may have been meant.
+    /// Suggestion.
     pub nearest: Option<String>,
 }
 
 impl Problem {
-    /// What was found, and what was expected.
+    /// The value found, and the expected one.
     pub fn new(found: impl Into<String>, expected: impl ToString) -> Problem {
         Problem {
             found: found.into(),
@@ -55,7 +55,7 @@ impl Problem {
 
 /// A single value, not a table: read within the limits of a kind.
 pub trait Scalar: Sized {
-    /// What it may be where the declaration of a key says no more.
+    /// Default kind, unless the declaration of a key restricts it.
     const KIND: Kind;
 
     /// Reads the value.
@@ -303,7 +303,7 @@ impl Scalar for Ratio {
     }
 }
 
-/// What a name of a node, link, transport or flow may be; why not, otherwise.
+/// Checks a name of a node, link, transport or flow; returns the reason if it is invalid.
 ///
 /// # Errors
 /// With what was expected.

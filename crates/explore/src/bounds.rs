@@ -3,6 +3,9 @@
 use bentpipe::scenario::{Limits, Scenario};
 use bentpipe::sim::RunError;
 
+/// Bytes of a scenario's text, at most.
+pub(crate) const MOST_TEXT: usize = 1 << 20;
+
 /// Events of a run, at most: some minutes of work.
 const MOST_EVENTS: u64 = 2_000_000_000;
 

@@ -1,6 +1,6 @@
 //! Questions to begin with: links that people have, each by its name.
 
-use crate::server::App;
+use crate::app::App;
 use axum::routing::get;
 use axum::{Json, Router};
 use serde::Serialize;

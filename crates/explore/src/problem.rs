@@ -4,6 +4,8 @@ use crate::bounds;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use bentpipe::compare::{self, QuestionError};
+use bentpipe_present::question;
 use serde_json::{Map, Value, json};
 
 /// Why a request was not answered: a status and words for the person at the page.
@@ -83,19 +85,23 @@ impl From<bentpipe::Error> for Problem {
             Error::Run { source, .. } => bounds::note(source),
             _ => "",
         };
-        let option = match &error {
-            Error::Setting { setting, .. } => Some(*setting),
-            Error::UnknownTransport { .. } => Some("transport"),
-            _ => None,
-        };
-        let problem = Problem::wrong(match &error {
-            // The page shows it at the option.
-            Error::Setting { why, .. } => why.clone(),
-            other => format!("{other}{note}"),
-        });
-        match option {
-            Some(option) => problem.with("option", option.into()),
-            None => problem,
+        let problem = Problem::wrong(format!("{error}{note}"));
+        match error {
+            Error::Question(error) => error.into(),
+            Error::UnknownTransport { .. } => problem.with("option", "transport".into()),
+            _ => problem,
+        }
+    }
+}
+
+impl From<QuestionError> for Problem {
+    /// The page shows it at the field of the option.
+    fn from(error: QuestionError) -> Problem {
+        let problem = Problem::wrong(question::for_page(&error));
+        match (error.option, error.problem) {
+            (Some(option), _) => problem.with("option", option.into()),
+            (None, compare::Problem::Unknown { name, .. }) => problem.with("option", name.into()),
+            (None, _) => problem,
         }
     }
 }

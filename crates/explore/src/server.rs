@@ -1,12 +1,9 @@
 //! The server: listens on this machine, and hands requests to the views.
 
-use crate::files::{Files, OpenError};
+use crate::app::{App, RealHosts};
+use crate::folder::{Files, OpenError};
 use crate::guard::{self, Guard};
-use crate::laboratory::Laboratory;
-use crate::work::{self, Jobs};
-use crate::{
-    Problem, assets, connections, curves, files, link, papers, presets, scenario, sky, studies,
-};
+use crate::{Problem, assets, connections, work};
 use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -14,12 +11,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, middleware};
+use bentpipe::compare::Build;
 use bentpipe_report::text::shell_word;
 use serde_json::{Value, json};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of a request, at most.
@@ -29,7 +26,7 @@ const MOST_BYTES: usize = 4 << 20;
 const LONGEST_REQUEST: Duration = Duration::from_secs(30);
 
 /// How a server is set up.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The port; zero is any that is free.
     pub port: u16,
@@ -40,6 +37,10 @@ pub struct Settings {
     pub open: Option<PathBuf>,
     /// A folder to read the page from, instead of the one in the program.
     pub page: Option<PathBuf>,
+    /// What the program was built with.
+    pub build: Build,
+    /// What runs scenarios on this machine's own TCP.
+    pub real_hosts: RealHosts,
 }
 
 /// Why there is no server.
@@ -73,23 +74,6 @@ impl ServerError {
     }
 }
 
-/// What every view has.
-#[derive(Clone)]
-pub(crate) struct App {
-    pub(crate) laboratory: Arc<dyn Laboratory>,
-    pub(crate) jobs: Jobs,
-    pub(crate) files: Option<Arc<Files>>,
-    /// What starts the same server again.
-    command: Arc<str>,
-    pub(crate) studies: studies::Studies,
-    /// Answers to questions about links.
-    pub(crate) answers: link::Answers,
-    pub(crate) tabs: link::Tabs,
-    pub(crate) papers: papers::Kept,
-    pub(crate) page: Option<Arc<PathBuf>>,
-    pub(crate) sky: sky::Memory,
-}
-
 /// A server that listens and does not serve yet.
 pub struct Server {
     listener: TcpListener,
@@ -110,10 +94,7 @@ impl Server {
     ///
     /// # Errors
     /// If the port cannot be had or there is no randomness.
-    pub fn listen(
-        settings: Settings,
-        laboratory: Arc<dyn Laboratory>,
-    ) -> Result<Server, ServerError> {
+    pub fn listen(settings: Settings) -> Result<Server, ServerError> {
         let files = settings.open.as_deref().map(Files::open).transpose()?;
         let port = settings.port;
         let failed = |source| ServerError::Listen { port, source };
@@ -125,18 +106,13 @@ impl Server {
         Ok(Server {
             listener,
             guard: Guard::new(&token, port),
-            app: App {
-                laboratory,
-                jobs: Jobs::default(),
-                files: files.map(Arc::new),
-                command: command(settings.open.as_deref(), port).into(),
-                studies: studies::Studies::default(),
-                answers: link::Answers::default(),
-                tabs: link::Tabs::default(),
-                papers: papers::Kept::default(),
-                page: settings.page.map(Arc::new),
-                sky: sky::Memory::default(),
-            },
+            app: App::new(
+                settings.real_hosts,
+                settings.build,
+                files,
+                command(settings.open.as_deref(), port),
+                settings.page,
+            ),
         })
     }
 
@@ -145,14 +121,6 @@ impl Server {
     pub fn address(&self) -> String {
         let view = self.app.files.as_ref().map_or("", |files| files.view());
         format!("{}{view}", self.guard.address())
-    }
-
-    /// Where it listens.
-    ///
-    /// # Errors
-    /// If the system does not say.
-    pub fn local_address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
     }
 
     /// Serves until the process is interrupted.
@@ -188,14 +156,7 @@ fn router(app: App, guard: Guard) -> Router {
         .route("/api/hello", get(hello))
         // The page asks this to know whether the server is there.
         .route("/api/alive", get(StatusCode::NO_CONTENT))
-        .merge(link::routes())
-        .merge(presets::routes())
-        .merge(curves::routes())
-        .merge(scenario::routes())
-        .merge(sky::routes())
-        .merge(studies::routes())
-        .merge(papers::routes())
-        .merge(files::routes())
+        .merge(crate::views())
         .fallback(get(page))
         .layer(DefaultBodyLimit::max(MOST_BYTES))
         .layer(middleware::from_fn(whole))
@@ -234,7 +195,7 @@ async fn whole(request: Request, next: Next) -> Response {
 async fn hello(State(app): State<App>) -> Json<Value> {
     Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "options": link::offered(&*app.laboratory),
+        "options": bentpipe_present::question::fields(),
         "open": app.files.as_ref().map(|files| files.document()),
         "command": &*app.command,
     }))

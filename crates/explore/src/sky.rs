@@ -18,29 +18,27 @@ mod parts;
 mod places;
 mod question;
 
-pub(crate) use memory::Memory;
-
 use crate::Problem;
-use crate::server::App;
-use crate::work::{self, Results};
-use axum::extract::State;
-use axum::response::Response;
+use crate::app::App;
+use crate::routes::{once, stream};
+use crate::work::Results;
 use axum::routing::post;
 use axum::{Json, Router};
 use bentpipe::map::{self, Sampling};
 use bentpipe::orbit::{Constellation, Mode};
 use bentpipe::scenario::space::ExpandedConstellation;
 use bentpipe::units::{Duration, Time};
+use memory::Memory;
 use question::{Question, Ready};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
-        .route("/api/sky", post(sky))
+        .route("/api/sky", stream(sky))
         .route("/api/sky/places", post(places::places))
         .route("/api/sky/download", post(download::download))
-        .route("/api/sky/picture", post(picture))
+        .route("/api/sky/picture", once(picture))
 }
 
 /// Hours that are planned one after the other, so that the first can be seen early.
@@ -57,46 +55,45 @@ const STEPS: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(180)]
 const PIECE: u64 = 40;
 
 /// Streams how satellites move and what becomes of the flow.
-async fn sky(State(app): State<App>, Json(question): Json<Question>) -> Result<Response, Problem> {
-    work::stream(&app.jobs, move |results| {
-        let question = question.ready()?;
-        let all = question.duration();
-        let mut lengths: Vec<Duration> = LADDER
-            .iter()
-            .map(|hours| Duration::from_secs(hours * 3_600))
-            .filter(|length| *length < all && question.moves())
-            .collect();
-        lengths.push(all);
-        let (mut since, mut sampled) = (Time::ZERO, Time::ZERO);
-        let mut is_begun = false;
-        for length in &lengths {
-            if results.is_cancelled() {
-                return Ok(());
-            }
-            let found = app.sky.find(&question, *length);
-            let surveyed = match found.map_or_else(|| question.survey(*length), Ok) {
-                Ok(surveyed) => surveyed,
-                // They may be joined later.
-                Err(_) if *length < all => continue,
-                Err(problem) => return unjoined(results, &question, problem),
-            };
-            if !is_begun {
-                results.send(&json!({ "sky": header(&question, surveyed.sky()?, None) }));
-                is_begun = true;
-            }
-            let (part, next) = parts::part(&surveyed, since)?;
-            results.send(&json!({ "part": part }));
-            let until = Time::ZERO + *length;
-            let constellation = &surveyed.sky()?.constellation;
-            sampled = send_samples(results, constellation, all, (sampled, until));
-            since = next;
-            if *length == all {
-                app.sky.keep(&question, surveyed);
-            }
+fn sky(app: &App, Json(question): Json<Question>, results: &Results) -> Result<(), Problem> {
+    let memory: Memory = app.kept();
+    let question = question.ready()?;
+    let all = question.duration();
+    let mut lengths: Vec<Duration> = LADDER
+        .iter()
+        .map(|hours| Duration::from_secs(hours * 3_600))
+        .filter(|length| *length < all && question.moves())
+        .collect();
+    lengths.push(all);
+    let (mut since, mut sampled) = (Time::ZERO, Time::ZERO);
+    let mut is_begun = false;
+    for length in &lengths {
+        if results.is_cancelled() {
+            return Ok(());
         }
-        results.send(&json!({ "done": true }));
-        Ok(())
-    })
+        let found = memory.find(&question, *length);
+        let surveyed = match found.map_or_else(|| question.survey(*length), Ok) {
+            Ok(surveyed) => surveyed,
+            // They may be joined later.
+            Err(_) if *length < all => continue,
+            Err(problem) => return unjoined(results, &question, problem),
+        };
+        if !is_begun {
+            results.send(&json!({ "sky": header(&question, surveyed.sky()?, None) }));
+            is_begun = true;
+        }
+        let (part, next) = parts::part(&surveyed, since)?;
+        results.send(&json!({ "part": part }));
+        let until = Time::ZERO + *length;
+        let constellation = &surveyed.sky()?.constellation;
+        sampled = send_samples(results, constellation, all, (sampled, until));
+        since = next;
+        if *length == all {
+            memory.keep(&question, surveyed);
+        }
+    }
+    results.send(&json!({ "done": true }));
+    Ok(())
 }
 
 /// What is known before any planning.
@@ -178,19 +175,13 @@ struct Still {
 }
 
 /// Draws as `bentpipe map --format svg --at` does.
-async fn picture(State(app): State<App>, Json(still): Json<Still>) -> Result<Json<Value>, Problem> {
-    let jobs = app.jobs.clone();
-    work::once(&jobs, move || {
-        let question = still.sky.ready()?;
-        let surveyed = app.sky.survey(&question)?;
-        let most = question.duration().as_secs();
-        let at = Time::ZERO + Duration::from_secs_f64(still.at_s.clamp(0.0, most));
-        let svg = app
-            .laboratory
-            .map_picture(&surveyed.scenario, &surveyed.space, at);
-        Ok(json!({ "svg": svg }))
-    })
-    .await
+fn picture(app: &App, Json(still): Json<Still>) -> Result<Value, Problem> {
+    let question = still.sky.ready()?;
+    let surveyed = app.kept::<Memory>().survey(&question)?;
+    let most = question.duration().as_secs();
+    let at = Time::ZERO + Duration::from_secs_f64(still.at_s.clamp(0.0, most));
+    let svg = bentpipe_present::map::picture(&surveyed.scenario, &surveyed.space, at);
+    Ok(json!({ "svg": svg }))
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ export default defineConfig({
   // The server computes what most tests wait for, on a machine that may be slow and busy.
   expect: { timeout: 20_000 },
   fullyParallel: false,
-  workers: 1,
+  workers: 2,
   forbidOnly: true,
-  // A browser on a busy machine misses a moment now and then; the list names what passed
-  // at the second attempt only.
+  // A browser on a busy machine misses a moment now and then. What passed at the second attempt
+  // only is counted, and more than a few of them fail the run.
   retries: 1,
-  reporter: "list",
+  reporter: [["list"], ["./tests/second-attempts.ts"]],
   outputDir: "../../../target/playwright",
   use: {
     browserName: "chromium",

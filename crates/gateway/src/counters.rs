@@ -1,26 +1,25 @@
-//! What the gateway counts: one declared list, from which come the metrics, the
-//! status and its JSON.
+//! The gateway's counters: one declaration, from which the metrics, the status and its JSON follow.
 
-use crate::Cut;
+use crate::CloseReason;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What a number is a number of; inside it is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Things.
+    /// A number of things.
     Count,
-    /// Bytes.
+    /// A number of bytes.
     Bytes,
     /// Microseconds; printed as seconds.
     Microseconds,
-    /// Bits per second.
+    /// A rate in bits per second.
     BitsPerSecond,
 }
 
 /// How a number moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It only grows.
+    /// A Prometheus counter: it only grows.
     Counter,
     /// It rises and falls.
     Gauge,
@@ -31,11 +30,11 @@ pub enum Kind {
 pub struct Described {
     /// Its name, as metrics and JSON write it, without prefix and unit.
     pub name: &'static str,
-    /// How it moves.
+    /// Whether it only grows or also falls.
     pub kind: Kind,
-    /// What it is a number of.
+    /// Unit of the number.
     pub unit: Unit,
-    /// What it means.
+    /// Help text for Prometheus and the status.
     pub meaning: &'static str,
 }
 
@@ -67,7 +66,7 @@ impl Number {
         self.0.store(value, Relaxed);
     }
 
-    /// Its value.
+    /// Current value.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -79,7 +78,7 @@ impl Number {
     }
 }
 
-/// See [`Number::hold`].
+/// Counts one thing while it exists: see [`Number::hold`].
 #[derive(Debug)]
 pub struct Held<'a>(&'a Number);
 
@@ -95,7 +94,7 @@ macro_rules! counters {
         #[derive(Debug, Default)]
         pub struct Counters {
             $(#[doc = $meaning] pub $name: Number,)*
-            cut: [Number; Cut::ALL.len()],
+            cut: [Number; CloseReason::ALL.len()],
         }
 
         impl Counters {
@@ -138,14 +137,16 @@ counters! {
 impl Counters {
     /// Connections cut short for this reason.
     #[must_use]
-    pub fn cut(&self, why: Cut) -> &Number {
+    pub fn cut(&self, why: CloseReason) -> &Number {
         // The reasons are numbered from 1 without gaps, which a test holds.
-        &self.cut[(why.code() as usize - 1).min(Cut::ALL.len() - 1)]
+        &self.cut[(why.code() as usize - 1).min(CloseReason::ALL.len() - 1)]
     }
 
     /// Every reason with the connections that it cut short.
-    pub fn cuts(&self) -> impl Iterator<Item = (Cut, u64)> {
-        Cut::ALL.iter().map(|&why| (why, self.cut(why).get()))
+    pub fn cuts(&self) -> impl Iterator<Item = (CloseReason, u64)> {
+        CloseReason::ALL
+            .iter()
+            .map(|&why| (why, self.cut(why).get()))
     }
 }
 
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn every_reason_has_a_number_of_its_own() {
         let counters = Counters::default();
-        for (i, &why) in Cut::ALL.iter().enumerate() {
+        for (i, &why) in CloseReason::ALL.iter().enumerate() {
             counters.cut(why).add(i as u64 + 1);
         }
         for (i, (_, count)) in counters.cuts().enumerate() {

@@ -1,4 +1,4 @@
-//! Where a connection goes: an address, or a name that the hub resolves.
+//! The destination of a connection: an address, or a name that the hub resolves.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,13 +12,13 @@ pub enum Destination {
     Name {
         /// The name, as the client wrote it.
         host: String,
-        /// The port.
+        /// TCP port.
         port: u16,
     },
 }
 
 impl Destination {
-    /// The port.
+    /// TCP port.
     #[must_use]
     pub const fn port(&self) -> u16 {
         match self {

@@ -1,38 +1,38 @@
-//! The gateway as a process: it reads its configuration, starts the parts that the
-//! role needs, and runs until it is told to stop.
+//! The gateway as a process: it reads its configuration, starts the parts that the role needs, and
+//! runs until it receives a signal to stop.
 //!
-//! SIGHUP reads the file again: a bad one is reported and the old one stays in
-//! force. SIGTERM drains: no new connections, and those that exist may finish for
-//! `[limits] drain`. SIGINT, or a second SIGTERM, ends it at once; connections are
-//! then reset. SIGUSR2 starts the program again, which takes over the sockets while
-//! this process lets its connections finish, for up to an hour (`HANDED_OVER`).
+//! SIGHUP reads the file again: an invalid one is reported and the old one stays in force. SIGTERM
+//! drains: no new connections, and existing ones may finish for `[limits] drain`. SIGINT, or a
+//! second SIGTERM, ends it at once; connections are then reset. SIGUSR2 starts the program again,
+//! which takes over the sockets while this process lets its connections finish, for up to an hour
+//! (`HANDED_OVER`).
 
 mod engines;
-mod heirs;
+mod successors;
 mod watch;
 
 use crate::config::{Config, RateSource};
 use crate::operate::control::{Control, serve_tcp};
 use crate::operate::log::LogLevel;
 use crate::operate::notify::Notify;
-use crate::operate::{Board, handover, log, reload};
+use crate::operate::{SharedState, handover, log, reload};
 use bentpipe_document::Diagnostics;
 use engines::Engines;
-use heirs::{Heirs, inherit, upgrade};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use successors::{Successors, inherit, upgrade};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use watch::{self_check, watch_delivered, watch_rate, watchdog};
 
-/// What a run is started with.
+/// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The configuration file.
+    /// Path of the configuration file.
     pub file: PathBuf,
     /// Whether it takes the place of a gateway of this name that runs: its sockets
     /// are taken over, and it drains.
@@ -45,9 +45,9 @@ pub enum RunError {
     /// The file cannot be read.
     #[error("cannot read `{}`: {error}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
     /// The file is wrong.
@@ -56,7 +56,7 @@ pub enum RunError {
     /// A part cannot start.
     #[error("{what}: {why}")]
     Start {
-        /// The part.
+        /// The part that could not start.
         what: String,
         /// Why, and what helps.
         why: String,
@@ -88,7 +88,7 @@ pub fn load(path: &Path) -> Result<Config, RunError> {
 /// Runs until a signal ends it.
 ///
 /// # Errors
-/// When it cannot start; once it runs, it goes on.
+/// When it cannot start; once it runs, it does not return errors.
 pub fn run(options: &Options) -> Result<(), RunError> {
     let config = load(&options.file)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -116,50 +116,15 @@ fn raise_descriptors() {
 
 async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
     let notify = Notify::from_environment();
-    let board = Board::new(&config);
-    let level = log::start(&config.log, log::counting(&board));
+    let state = SharedState::new(&config);
+    let level = log::start(&config.log, log::counting(&state));
     raise_descriptors();
     // Before anything is made, so that whatever is made is removed.
     let mut signals = Signals::new().map_err(|error| RunError::start("signals", error))?;
-    let control = &config.status.control;
-    let predecessor = match options.take_over {
-        true => inherit(control).await?,
-        false => None,
-    };
-    let (asking, inherited) = predecessor.unzip();
-    let takes_over = inherited.is_some();
-    let shown = |error| RunError::start(format!("the socket `{}`", control.display()), error);
-    // First, since it finds out whether a gateway of this name runs. One that is taken
-    // over keeps its socket until this process works.
-    let mut serving = match takes_over {
-        true => None,
-        false => Some(Control::open(control, false).map_err(shown)?),
-    };
-    // Before the rules are made, and before another process ends its work: what fails here
-    // changes nothing.
-    let metrics = serve_metrics(&config, &board, takes_over).await?;
-    let mut engines = Engines::start(&board, inherited).await?;
-    let serving = match serving.take() {
-        Some(serving) => serving,
-        None => Control::open(control, true).map_err(shown)?,
-    };
-    let serving = tokio::spawn(serving.serve(Arc::clone(&board)));
-    if let Some(stream) = asking {
-        handover::ready(stream).map_err(|e| RunError::start("the running gateway", e))?;
-    }
-    let estate = engines.estate();
-    let mut heirs = match estate.and_then(|estate| Heirs::listen(control, estate)) {
-        Ok(heirs) => Some(heirs),
-        // The process that ran before has stopped to accept: this one must go on.
-        Err(error) if takes_over => {
-            tracing::error!(%error, "no other process can take over from this one");
-            None
-        }
-        Err(error) => return Err(shown(error)),
-    };
-    watch_rate(&board);
-    watch_delivered(&board);
-    tokio::spawn(self_check(Arc::clone(&board)));
+    let mut parts = Parts::start(options, &config, &state).await?;
+    watch_rate(&state);
+    watch_delivered(&state);
+    tokio::spawn(self_check(Arc::clone(&state)));
     let what = format!("{} `{}`", config.role.word(), config.name);
     tracing::info!(
         role = config.role.word(),
@@ -173,40 +138,111 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
             asked = signals.next() => match asked {
                 Asked::Reload => {
                     notify.reloading();
-                    reread(&options.file, &board, level.as_ref());
+                    reread(&options.file, &state, level.as_ref());
                     notify.ready(&what);
                 }
                 Asked::Upgrade => upgrade(),
                 Asked::Drain => break Ending::Drain,
                 Asked::End => break Ending::AtOnce,
             },
-            () = handed_over(heirs.as_mut()) => break Ending::HandedOver,
+            () = handed_over(parts.successors.as_mut()) => break Ending::HandedOver,
         }
     };
-    // The files of these sockets are the new process' after a hand-over.
-    if let Some(heirs) = heirs {
-        heirs.close(ending != Ending::HandedOver).await;
-    }
-    if ending != Ending::AtOnce {
-        let drain_limit = board.config().limits.drain;
-        let patience = match ending {
-            Ending::HandedOver => HANDED_OVER.max(drain_limit),
-            Ending::Drain | Ending::AtOnce => drain_limit,
-        };
-        if ending == Ending::Drain {
-            notify.stopping(patience);
-        } else if let Some(metrics) = metrics {
-            // The new process serves the metrics and takes the rate from now on.
-            metrics.abort();
-        }
-        engines.stop_accepting(ending == Ending::HandedOver).await;
-        drain(&board, patience, &mut signals).await;
-    }
-    serving.abort();
-    drop(serving.await);
-    engines.stop().await;
+    parts.end(ending, &notify, &state, &mut signals).await;
     tracing::info!("the gateway ends");
     Ok(())
+}
+
+/// What runs from start to end.
+struct Parts {
+    engines: Engines,
+    /// The control socket at work.
+    serving: JoinHandle<()>,
+    metrics: Option<JoinHandle<()>>,
+    successors: Option<Successors>,
+}
+
+impl Parts {
+    async fn start(
+        options: &Options,
+        config: &Config,
+        state: &Arc<SharedState>,
+    ) -> Result<Parts, RunError> {
+        let control = &config.status.control;
+        let predecessor = match options.take_over {
+            true => inherit(control).await?,
+            false => None,
+        };
+        let (asking, inherited) = predecessor.unzip();
+        let takes_over = inherited.is_some();
+        let shown = |error| RunError::start(format!("the socket `{}`", control.display()), error);
+        // First, since it finds out whether a gateway of this name runs. One that is taken
+        // over keeps its socket until this process works.
+        let serving = match takes_over {
+            true => None,
+            false => Some(Control::open(control, false).map_err(shown)?),
+        };
+        // Before the rules are made, and before another process ends its work: what fails
+        // here changes nothing.
+        let metrics = serve_metrics(config, state, takes_over).await?;
+        let engines = Engines::start(state, inherited).await?;
+        let serving = match serving {
+            Some(serving) => serving,
+            None => Control::open(control, true).map_err(shown)?,
+        };
+        let serving = tokio::spawn(serving.serve(Arc::clone(state)));
+        if let Some(stream) = asking {
+            handover::ready(stream).map_err(|e| RunError::start("the running gateway", e))?;
+        }
+        let estate = engines.estate();
+        let successors = match estate.and_then(|estate| Successors::listen(control, estate)) {
+            Ok(successors) => Some(successors),
+            // The process that ran before has stopped to accept: this one must go on.
+            Err(error) if takes_over => {
+                tracing::error!(%error, "no other process can take over from this one");
+                None
+            }
+            Err(error) => return Err(shown(error)),
+        };
+        Ok(Parts {
+            engines,
+            serving,
+            metrics,
+            successors,
+        })
+    }
+
+    async fn end(
+        mut self,
+        ending: Ending,
+        notify: &Notify,
+        state: &SharedState,
+        signals: &mut Signals,
+    ) {
+        // The files of these sockets are the new process' after a hand-over.
+        if let Some(successors) = self.successors {
+            successors.close(ending != Ending::HandedOver).await;
+        }
+        if ending != Ending::AtOnce {
+            let drain_limit = state.config().limits.drain;
+            let most = match ending {
+                Ending::HandedOver => HANDED_OVER.max(drain_limit),
+                Ending::Drain | Ending::AtOnce => drain_limit,
+            };
+            if ending == Ending::Drain {
+                notify.stopping(most);
+            } else if let Some(metrics) = self.metrics {
+                // The new process serves the metrics and takes the rate from now on.
+                metrics.abort();
+            }
+            let handed_over = ending == Ending::HandedOver;
+            self.engines.stop_accepting(handed_over).await;
+            drain(state, most, signals).await;
+        }
+        self.serving.abort();
+        drop(self.serving.await);
+        self.engines.stop().await;
+    }
 }
 
 /// How long connections may go on in a process that has handed over. Nothing waits for
@@ -215,9 +251,9 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
 const HANDED_OVER: Duration = Duration::from_secs(3600);
 
 /// Waits until another process has taken over, which never happens where none can.
-async fn handed_over(heirs: Option<&mut Heirs>) {
-    match heirs {
-        Some(heirs) => heirs.ready().await,
+async fn handed_over(successors: Option<&mut Successors>) {
+    match successors {
+        Some(successors) => successors.ready().await,
         None => std::future::pending().await,
     }
 }
@@ -225,9 +261,9 @@ async fn handed_over(heirs: Option<&mut Heirs>) {
 /// How a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// Connections are reset.
+    /// Resets all connections.
     AtOnce,
-    /// Connections may finish.
+    /// Lets connections finish.
     Drain,
     /// Connections may finish, and another process takes new ones.
     HandedOver,
@@ -236,22 +272,22 @@ enum Ending {
 /// Serves metrics where that is configured, in a task that serves until it is aborted.
 async fn serve_metrics(
     config: &Config,
-    board: &Arc<Board>,
+    state: &Arc<SharedState>,
     takes_over: bool,
 ) -> Result<Option<JoinHandle<()>>, RunError> {
     let Some(address) = config.status.metrics else {
         return Ok(None);
     };
-    let board = Arc::clone(board);
+    let state = Arc::clone(state);
     match TcpListener::bind(address).await {
-        Ok(listener) => Ok(Some(tokio::spawn(serve_tcp(listener, board)))),
+        Ok(listener) => Ok(Some(tokio::spawn(serve_tcp(listener, state)))),
         Err(error) if takes_over && error.kind() == io::ErrorKind::AddrInUse => {
             // The old process closes its socket when this one has taken over.
             let task = tokio::spawn(async move {
                 loop {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     if let Ok(listener) = TcpListener::bind(address).await {
-                        serve_tcp(listener, board).await;
+                        serve_tcp(listener, state).await;
                         return;
                     }
                 }
@@ -263,14 +299,14 @@ async fn serve_metrics(
 }
 
 /// Lets connections finish.
-async fn drain(board: &Board, patience: Duration, signals: &mut Signals) {
-    board.note_draining();
-    let active = || board.counters.connections_active.get();
+async fn drain(state: &SharedState, most: Duration, signals: &mut Signals) {
+    state.note_draining();
+    let active = || state.counters.connections_active.get();
     tracing::info!(
         connections = active(),
         "no new connections; those that exist may finish"
     );
-    let until = Instant::now() + patience;
+    let until = Instant::now() + most;
     while active() > 0 && Instant::now() < until {
         tokio::select! {
             () = tokio::time::sleep(Duration::from_millis(50)) => {}
@@ -289,7 +325,7 @@ async fn drain(board: &Board, patience: Duration, signals: &mut Signals) {
     }
 }
 
-/// What a signal asks for.
+/// Action that a signal requests.
 #[derive(Clone, Copy, Debug)]
 enum Asked {
     Reload,
@@ -326,25 +362,25 @@ impl Signals {
 }
 
 /// Reads the file again. A wrong one changes nothing.
-fn reread(file: &Path, board: &Board, level: Option<&LogLevel>) {
+fn reread(file: &Path, state: &SharedState, level: Option<&LogLevel>) {
     let new = match load(file) {
         Ok(new) => new,
         Err(error) => {
-            board.counters.reloads_refused.increment();
+            state.counters.reloads_refused.increment();
             tracing::error!("the configuration stays as it was: {error}");
             return;
         }
     };
-    let old = board.config();
+    let old = state.config();
     let changes = reload::changes(&old, &new);
-    board.counters.reloads.increment();
+    state.counters.reloads.increment();
     if old.link.rate != new.link.rate && !matches!(new.link.rate, RateSource::File { .. }) {
-        board.set_rate(new.link.configured());
+        state.set_rate(new.link.configured());
     }
     if let Some(level) = level {
         level.set(new.log.level);
     }
-    board.set_config(Arc::new(new));
+    state.set_config(Arc::new(new));
     if changes.live.is_empty() && changes.later.is_empty() {
         tracing::info!("the configuration was read again; nothing has changed");
     }

@@ -2,16 +2,16 @@
 //! behalf of its terminals' clients.
 
 use crate::config::{Config, Tunnel};
-use crate::operate::Board;
+use crate::operate::SharedState;
 use crate::policy::Policy;
-use crate::relay::{self, Closed, Dialer, Meter, Patience, Toward};
+use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
 use crate::tunnel::association::{Association, HANDSHAKE, Server};
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
 use crate::tunnel::keys::{self, Identity, PublicKey};
 use crate::tunnel::{Receiver, Sender, transport};
-use crate::{Cut, Open};
+use crate::{CloseReason, Open};
 use bytes::{Bytes, BytesMut};
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
 
-/// A running hub.
+/// A running hub: the box on the Internet's side.
 #[derive(Debug)]
 pub struct Hub {
     server: Server,
@@ -30,13 +30,13 @@ pub struct Hub {
     fallback: Option<Listener>,
 }
 
-/// What every connection of every terminal needs.
+/// State shared by all connections of all terminals.
 #[derive(Debug)]
 struct Engine {
-    board: Arc<Board>,
+    state: Arc<SharedState>,
     outage: Duration,
     dialer: Dialer,
-    patience: Patience,
+    timeouts: Timeouts,
     policy: Policy,
     /// No new connections are taken.
     refuses: AtomicBool,
@@ -47,10 +47,10 @@ impl Hub {
     ///
     /// # Errors
     /// A key is unusable, or the address is taken.
-    pub fn start(config: &Config, board: Arc<Board>) -> io::Result<Hub> {
+    pub fn start(config: &Config, state: Arc<SharedState>) -> io::Result<Hub> {
         let address = config.tunnel.as_ref().map(|tunnel| tunnel.address);
         let address = address.ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
-        Hub::start_on(config, board, transport::bind(address)?, 0)
+        Hub::start_on(config, state, transport::bind(address)?, 0)
     }
 
     /// As [`Hub::start`], on a UDP socket that is bound. `instance` is the first byte
@@ -60,7 +60,7 @@ impl Hub {
     /// As [`Hub::start`].
     pub fn start_on(
         config: &Config,
-        board: Arc<Board>,
+        state: Arc<SharedState>,
         socket: std::net::UdpSocket,
         instance: u8,
     ) -> io::Result<Hub> {
@@ -71,12 +71,12 @@ impl Hub {
         let identity = Identity::read(&tunnel.key).map_err(io::Error::other)?;
         let peers = keys::peers(&tunnel.peers).map_err(io::Error::other)?;
         let (server, mut associations) =
-            Server::start(config, tunnel, &identity, &peers, instance, socket, &board)?;
+            Server::start(config, tunnel, &identity, &peers, instance, socket, &state)?;
         let engine = Arc::new(Engine {
-            board,
+            state,
             outage: tunnel.outage,
             dialer: Dialer::default(),
-            patience: Patience::default(),
+            timeouts: Timeouts::default(),
             policy: Policy::new(config.policy.clone()),
             refuses: AtomicBool::new(false),
         });
@@ -106,7 +106,7 @@ impl Hub {
         })
     }
 
-    /// The associations that stand.
+    /// The established associations.
     #[must_use]
     pub fn associations(&self) -> Vec<Association> {
         self.server.associations()
@@ -120,9 +120,8 @@ impl Hub {
         self.server.address()
     }
 
-    /// Takes no more associations and no more connections; those that are open go
-    /// on. A new connection is cut at once, on the associations that stand and on
-    /// what the fallback keeps warm.
+    /// Accepts no more associations and connections; open ones continue. A new connection is cut at
+    /// once, on established associations and on the idle connections of the fallback.
     pub fn refuse(&self) {
         self.engine.refuses.store(true, Ordering::Relaxed);
         self.server.refuse();
@@ -134,7 +133,7 @@ impl Hub {
     /// Connections that are open.
     #[must_use]
     pub fn connections(&self) -> u64 {
-        self.engine.board.counters.connections_active.get()
+        self.engine.state.counters.connections_active.get()
     }
 
     /// Closes all associations; connections that are open are reset.
@@ -199,10 +198,10 @@ async fn serve(engine: Arc<Engine>, association: Association) {
 impl Engine {
     /// Serves one connection of a client.
     async fn connection(&self, mut sender: Sender, mut receiver: Receiver) {
-        let counters = &self.board.counters;
+        let counters = &self.state.counters;
         // A connection of the fallback waits here until a client needs it.
         let request = tokio::time::timeout(self.outage, request(&mut receiver));
-        let open = match request.await.unwrap_or(Err(Cut::TimedOut)) {
+        let open = match request.await.unwrap_or(Err(CloseReason::TimedOut)) {
             Ok(Request::Open(open)) => open,
             Ok(Request::Measure(direction)) => {
                 return measure::answer(direction, sender, receiver).await;
@@ -215,19 +214,19 @@ impl Engine {
         };
         let _active = counters.connections_active.hold();
         let refuses = self.refuses.load(Ordering::Relaxed);
-        if refuses || counters.connections_active.get() > most(&self.board) {
+        if refuses || counters.connections_active.get() > most(&self.state) {
             counters.connections_turned_away.increment();
-            sender.cut(Cut::Limit);
-            receiver.stop(Cut::Limit);
+            sender.cut(CloseReason::Limit);
+            receiver.stop(CloseReason::Limit);
             return;
         }
         counters.connections_opened.increment();
         let port = open.destination.port();
-        sender.classify(self.board.config().priority.of(port));
+        sender.classify(self.state.config().priority.of(port));
         let closed = match self.begin(&open, &mut sender).await {
             Ok(tcp) => {
                 let (toward, early, meter) = (Toward::Server, Bytes::new(), Meter::default());
-                relay::pump(tcp, toward, sender, receiver, early, &self.patience, &meter).await
+                relay::pump(tcp, toward, sender, receiver, early, &self.timeouts, &meter).await
             }
             Err(why) => {
                 sender.cut(why);
@@ -248,7 +247,7 @@ impl Engine {
     }
 
     /// Connects, and answers.
-    async fn begin(&self, open: &Open, sender: &mut Sender) -> Result<TcpStream, Cut> {
+    async fn begin(&self, open: &Open, sender: &mut Sender) -> Result<TcpStream, CloseReason> {
         let tcp = tokio::select! {
             tcp = self.connect(open) => tcp?,
             // The client has gone in the meantime.
@@ -260,8 +259,8 @@ impl Engine {
         Ok(tcp)
     }
 
-    async fn connect(&self, open: &Open) -> Result<TcpStream, Cut> {
-        let config = self.board.config();
+    async fn connect(&self, open: &Open) -> Result<TcpStream, CloseReason> {
+        let config = self.state.config();
         let policy = self.policy.under(&config.policy);
         // Without `[intercept]`, nothing brings a server's packets for a client's
         // address to this box, so it connects from its own.
@@ -274,7 +273,7 @@ impl Engine {
             })
         };
         let source = open.source.filter(keeps);
-        let mut why = Cut::NoSuchName;
+        let mut why = CloseReason::NoSuchName;
         for address in policy.resolve(&open.destination).await? {
             match relay::connect(address, source, &self.dialer).await {
                 Ok(tcp) => return Ok(tcp),
@@ -286,7 +285,7 @@ impl Engine {
 }
 
 /// Reads the request at the stream's start, and nothing of what follows it.
-async fn request(receiver: &mut Receiver) -> Result<Request, Cut> {
+async fn request(receiver: &mut Receiver) -> Result<Request, CloseReason> {
     let mut bytes = BytesMut::new();
     loop {
         match codec::decode_request(&bytes) {
@@ -297,11 +296,14 @@ async fn request(receiver: &mut Receiver) -> Result<Request, Cut> {
             Ok(None) => {}
             Err(malformed) => {
                 tracing::warn!(%malformed, "a request that cannot be read");
-                return Err(Cut::Failed);
+                return Err(CloseReason::Failed);
             }
         }
         // It ends before the request does, or it never began.
-        let more = receiver.receive(MOST_OPEN).await?.ok_or(Cut::Failed)?;
+        let more = receiver
+            .receive(MOST_OPEN)
+            .await?
+            .ok_or(CloseReason::Failed)?;
         bytes.extend_from_slice(&more);
     }
 }

@@ -12,7 +12,7 @@ pub struct Open {
     /// The client's address, where the hub is to connect from it (interception
     /// keeps both addresses); `None` lets the hub use its own.
     pub source: Option<SocketAddr>,
-    /// True where the terminal waits for the hub's answer before it says to its client
-    /// that the connection stands (SOCKS and CONNECT with `answer = "confirmed"`).
+    /// True where the terminal waits for the hub's answer before it tells its client that the
+    /// connection is established (SOCKS and CONNECT with `answer = "confirmed"`).
     pub confirm: bool,
 }

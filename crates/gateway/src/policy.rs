@@ -1,12 +1,12 @@
-//! What this box may connect to on behalf of others.
+//! Destinations to which this box may connect on behalf of others.
 //!
-//! The box at the far end of the tunnel, and whoever uses a SOCKS or CONNECT
-//! listener, asks for connections that leave from this box. Without limits they
-//! would reach what only this box may reach: services on its loopback interface,
-//! neighbours on its links, the metadata service of its cloud.
+//! The box at the other end of the tunnel and the users of a SOCKS or CONNECT listener request
+//! connections that leave from this box. Without limits they could reach destinations that only
+//! this box may reach: services on its loopback interface, neighbours on its links, the metadata
+//! service of its cloud.
 
 use crate::config;
-use crate::{Cut, Destination};
+use crate::{CloseReason, Destination};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,7 +63,7 @@ const V6: &[(Ipv6Addr, u8)] = &[
 /// The addresses of this machine, and when they were read.
 type Own = (Option<Instant>, Vec<IpAddr>);
 
-/// What this box may connect to on behalf of others.
+/// Destinations to which this box may connect on behalf of others.
 #[derive(Clone)]
 pub struct Policy {
     rules: Arc<config::Policy>,
@@ -113,17 +113,17 @@ impl Policy {
     /// plain form.
     ///
     /// # Errors
-    /// [`Cut::Forbidden`].
-    pub fn check(&self, address: SocketAddr) -> Result<SocketAddr, Cut> {
+    /// [`CloseReason::Forbidden`].
+    pub fn check(&self, address: SocketAddr) -> Result<SocketAddr, CloseReason> {
         let plain = SocketAddr::new(address.ip().to_canonical(), address.port());
         if plain.port() == 0 || self.rules.deny_ports.contains(plain.port()) {
-            return Err(Cut::Forbidden);
+            return Err(CloseReason::Forbidden);
         }
         let own = self.own();
         if forms(plain.ip()).all(|form| self.allows(form, &own)) {
             Ok(plain)
         } else {
-            Err(Cut::Forbidden)
+            Err(CloseReason::Forbidden)
         }
     }
 
@@ -132,40 +132,40 @@ impl Policy {
     /// second time may have other addresses.
     ///
     /// # Errors
-    /// [`Cut::Forbidden`] where none is allowed, [`Cut::NoSuchName`],
-    /// [`Cut::TimedOut`].
-    pub async fn resolve(&self, destination: &Destination) -> Result<Vec<SocketAddr>, Cut> {
+    /// [`CloseReason::Forbidden`] where none is allowed, [`CloseReason::NoSuchName`],
+    /// [`CloseReason::TimedOut`].
+    pub async fn resolve(&self, destination: &Destination) -> Result<Vec<SocketAddr>, CloseReason> {
         let (host, port) = match destination {
             Destination::Address(address) => return Ok(vec![self.check(*address)?]),
             Destination::Name { host, port } => (host.clone(), *port),
         };
         if port == 0 || self.rules.deny_ports.contains(port) {
-            return Err(Cut::Forbidden);
+            return Err(CloseReason::Forbidden);
         }
         let found = timeout(LOOKUP, self.look_up(host, port)).await;
-        let found = found.map_err(|_| Cut::TimedOut)??;
+        let found = found.map_err(|_| CloseReason::TimedOut)??;
         if found.is_empty() {
-            return Err(Cut::NoSuchName);
+            return Err(CloseReason::NoSuchName);
         }
         let allowed = found.into_iter().filter_map(|at| self.check(at).ok());
         let allowed: Vec<SocketAddr> = allowed.take(ADDRESSES).collect();
         if allowed.is_empty() {
-            return Err(Cut::Forbidden);
+            return Err(CloseReason::Forbidden);
         }
         Ok(allowed)
     }
 
-    async fn look_up(&self, host: String, port: u16) -> Result<Vec<SocketAddr>, Cut> {
+    async fn look_up(&self, host: String, port: u16) -> Result<Vec<SocketAddr>, CloseReason> {
         let permit = Arc::clone(&self.lookups).acquire_owned().await;
-        let permit = permit.map_err(|_| Cut::Failed)?;
+        let permit = permit.map_err(|_| CloseReason::Failed)?;
         let found = tokio::task::spawn_blocking(move || {
-            // The C library's resolver cannot be stopped; its place is taken until
-            // it returns, even if nobody waits any more.
+            // The C library's resolver cannot be stopped; its slot is taken until it returns, even
+            // if the client has gone.
             let _permit = permit;
             (host.as_str(), port).to_socket_addrs().map(Vec::from_iter)
         });
-        let found = found.await.map_err(|_| Cut::Failed)?;
-        found.map_err(|_| Cut::NoSuchName)
+        let found = found.await.map_err(|_| CloseReason::Failed)?;
+        found.map_err(|_| CloseReason::NoSuchName)
     }
 
     fn allows(&self, address: IpAddr, own: &[IpAddr]) -> bool {

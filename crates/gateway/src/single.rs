@@ -1,7 +1,7 @@
-//! One box: it ends the client's TCP connection, makes one of its own to the
-//! server, and joins the two.
+//! One box: it terminates the client's TCP connection, opens another to the server, and joins the
+//! two.
 //!
-//! Each processor has a thread with a runtime of its own, which accepts, connects
+//! Each processor has a thread with its own runtime, which accepts, connects
 //! and relays; a connection never changes its thread. The socket on the
 //! satellite's side has the congestion control and the buffers that `[link]` asks
 //! for, the other one those of the system.
@@ -10,10 +10,10 @@ mod limits;
 mod side;
 
 use crate::entry::{self, Arrival, Listener};
-use crate::operate::Board;
+use crate::operate::SharedState;
 use crate::policy::Policy;
-use crate::relay::{self, Closed, Dialer, Meter, Patience, Pipes};
-use crate::{Cut, Destination, Open};
+use crate::relay::{self, Closed, Dialer, Meter, Pipes, Timeouts};
+use crate::{CloseReason, Destination, Open};
 use limits::{Place, Places, pipes, room};
 use side::{Satellite, dialer, prepare};
 use std::io;
@@ -31,13 +31,13 @@ pub struct Single {
     workers: Vec<JoinHandle<()>>,
 }
 
-/// What the threads share.
+/// State shared by the threads.
 #[derive(Debug)]
 struct Shared {
-    board: Arc<Board>,
+    state: Arc<SharedState>,
     dialer: Dialer,
     keep_source: bool,
-    patience: Patience,
+    timeouts: Timeouts,
     pipes: Pipes,
     places: Arc<Places>,
     /// Connections for which there are descriptors.
@@ -45,10 +45,10 @@ struct Shared {
     policy: Policy,
 }
 
-/// What the threads are doing.
+/// Phase of the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// They take connections.
+    /// Listeners accept new connections.
     Accepting,
     /// They carry those that they have.
     Draining,
@@ -61,8 +61,8 @@ impl Single {
     ///
     /// # Errors
     /// No thread or runtime can be had, or no descriptor.
-    pub fn start(board: &Arc<Board>, listeners: Vec<Listener>) -> io::Result<Single> {
-        let config = board.config();
+    pub fn start(state: &Arc<SharedState>, listeners: Vec<Listener>) -> io::Result<Single> {
+        let config = state.config();
         let satellite = Satellite::of(&config);
         for listener in &listeners {
             prepare(listener, &satellite)?;
@@ -71,10 +71,10 @@ impl Single {
         let pipes = pipes(&config.limits);
         let shared = Arc::new(Shared {
             room: room(&pipes),
-            board: Arc::clone(board),
+            state: Arc::clone(state),
             dialer: dialer(&satellite),
             keep_source,
-            patience: Patience::default(),
+            timeouts: Timeouts::default(),
             pipes,
             places: Arc::default(),
             policy: Policy::new(config.policy.clone()),
@@ -92,7 +92,7 @@ impl Single {
         Ok(single)
     }
 
-    /// Starts one thread.
+    /// Starts the thread of one processor.
     fn spawn(&mut self, number: usize, listeners: Vec<Listener>) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -159,14 +159,14 @@ impl Drop for Single {
 }
 
 impl Shared {
-    /// Takes a connection: connects onward, and relays in a task of its own, whose
+    /// Takes a connection: connects onward, and relays in its own task, whose
     /// memory does not include what connecting took.
     async fn serve(self: Arc<Shared>, arrival: Arrival) {
-        let counters = &self.board.counters;
-        let most = self.board.config().limits.connections.min(self.room);
+        let counters = &self.state.counters;
+        let most = self.state.config().limits.connections.min(self.room);
         let Some(place) = self.places.take(most) else {
             counters.connections_turned_away.increment();
-            arrival.reply.failed(arrival.tcp, Cut::Limit).await;
+            arrival.reply.failed(arrival.tcp, CloseReason::Limit).await;
             return;
         };
         counters.connections_opened.increment();
@@ -180,8 +180,8 @@ impl Shared {
                 tokio::spawn(async move {
                     let meter = Meter::default();
                     meter.count_up(early);
-                    let (pipes, patience) = (&open.shared.pipes, &open.shared.patience);
-                    let closed = relay::splice(client, server, pipes, patience, &meter).await;
+                    let (pipes, timeouts) = (&open.shared.pipes, &open.shared.timeouts);
+                    let closed = relay::splice(client, server, pipes, timeouts, &meter).await;
                     open.shared.count(closed);
                 });
             }
@@ -190,7 +190,7 @@ impl Shared {
     }
 
     fn count(&self, closed: Closed) {
-        let counters = &self.board.counters;
+        let counters = &self.state.counters;
         counters.bytes_to_satellite.add(closed.up);
         counters.bytes_from_satellite.add(closed.down);
         match closed.cut {
@@ -201,7 +201,10 @@ impl Shared {
 
     /// Both connections of an arrival, and how much of the client's data has been
     /// passed on; where that fails, the client has its answer.
-    async fn establish(&self, mut arrival: Arrival) -> Result<(TcpStream, TcpStream, u64), Cut> {
+    async fn establish(
+        &self,
+        mut arrival: Arrival,
+    ) -> Result<(TcpStream, TcpStream, u64), CloseReason> {
         let connected = tokio::select! {
             connected = self.connect(&arrival.open) => connected,
             // The client has gone in the meantime.
@@ -217,20 +220,20 @@ impl Shared {
         arrival.reply.connected(&mut arrival.tcp).await?;
         if !arrival.first.is_empty() {
             let written = onward.write_all(&arrival.first).await;
-            written.map_err(|error| Cut::from_io(&error))?;
+            written.map_err(|error| CloseReason::from_io(&error))?;
         }
         Ok((arrival.tcp, onward, arrival.first.len() as u64))
     }
 
     /// Connects to the server.
-    async fn connect(&self, open: &Open) -> Result<TcpStream, Cut> {
+    async fn connect(&self, open: &Open) -> Result<TcpStream, CloseReason> {
         if let (Destination::Address(address), Some(client)) = (&open.destination, open.source) {
             // An intercepted connection: this machine would have forwarded it.
             let source = self.keep_source.then_some(client);
             return relay::connect(*address, source, &self.dialer).await;
         }
-        let mut why = Cut::NoSuchName;
-        let policy = self.policy.under(&self.board.config().policy);
+        let mut why = CloseReason::NoSuchName;
+        let policy = self.policy.under(&self.state.config().policy);
         for address in policy.resolve(&open.destination).await? {
             match relay::connect(address, None, &self.dialer).await {
                 Ok(tcp) => return Ok(tcp),
@@ -250,6 +253,6 @@ struct Opened {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        self.shared.board.counters.connections_active.subtract(1);
+        self.shared.state.counters.connections_active.subtract(1);
     }
 }

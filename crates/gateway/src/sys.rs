@@ -1,5 +1,4 @@
-//! The system calls that no safe wrapper covers. This is the one file of the
-//! crate with `unsafe` in it.
+//! The system calls that no safe wrapper covers. This is the only file of the crate with `unsafe`.
 #![allow(unsafe_code, reason = "the one file that makes these system calls")]
 
 use std::io;

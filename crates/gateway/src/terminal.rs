@@ -1,11 +1,11 @@
 //! The terminal: on the users' side of the satellite, it carries the connections
 //! that reach it through the tunnel to its hub.
 
-use crate::Cut;
+use crate::CloseReason;
 use crate::config::Config;
 use crate::entry::Arrival;
-use crate::operate::Board;
-use crate::relay::{self, Closed, Meter, Patience, Toward};
+use crate::operate::SharedState;
+use crate::relay::{self, Closed, Meter, Timeouts, Toward};
 use crate::tunnel::association::{Client, Health, Status};
 use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
 use crate::tunnel::keys::{self, Identity};
@@ -30,12 +30,12 @@ const MOST_FIRST: usize = 16 * 1024;
 /// the hub tries to connect.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// A running terminal.
+/// A running terminal: the box on the users' side.
 #[derive(Debug)]
 pub struct Terminal {
     client: Client,
-    board: Arc<Board>,
-    patience: Patience,
+    state: Arc<SharedState>,
+    timeouts: Timeouts,
 }
 
 impl Terminal {
@@ -43,40 +43,23 @@ impl Terminal {
     ///
     /// # Errors
     /// The key or the peer's key is unusable, or no socket can be had.
-    pub fn start(config: &Config, board: Arc<Board>) -> io::Result<Terminal> {
-        let any: SocketAddr = match config.tunnel.as_ref().map(|tunnel| tunnel.address) {
-            Some(SocketAddr::V4(_)) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            _ => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let hello = Hello {
-            lineage: transport::random(),
-            generation: 0,
-        };
-        Terminal::start_on(config, board, transport::bind(any)?, hello)
-    }
-
-    /// As [`Terminal::start`], on a UDP socket that is bound, as the process that
-    /// `hello` describes.
-    ///
-    /// # Errors
-    /// As [`Terminal::start`].
-    pub fn start_on(
-        config: &Config,
-        board: Arc<Board>,
-        socket: std::net::UdpSocket,
-        hello: Hello,
-    ) -> io::Result<Terminal> {
+    pub fn start(config: &Config, state: Arc<SharedState>, hello: Hello) -> io::Result<Terminal> {
         let tunnel = config
             .tunnel
             .as_ref()
             .ok_or_else(|| io::Error::other("a terminal needs `[tunnel]`"))?;
+        let any: SocketAddr = match tunnel.address {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let socket = transport::bind(any)?;
         let identity = Identity::read(&tunnel.key).map_err(io::Error::other)?;
         let peers = keys::peers(&tunnel.peers).map_err(io::Error::other)?;
-        let client = Client::start(config, tunnel, &identity, &peers, hello, socket, &board)?;
+        let client = Client::start(config, tunnel, &identity, &peers, hello, socket, &state)?;
         Ok(Terminal {
             client,
-            board,
-            patience: Patience::default(),
+            state,
+            timeouts: Timeouts::default(),
         })
     }
 
@@ -96,12 +79,12 @@ impl Terminal {
 
     /// Carries one connection from its arrival to its end.
     pub async fn serve(&self, arrival: Arrival) -> Closed {
-        let counters = &self.board.counters;
+        let counters = &self.state.counters;
         let _active = counters.connections_active.hold();
-        if counters.connections_active.get() > most(&self.board) {
+        if counters.connections_active.get() > most(&self.state) {
             counters.connections_turned_away.increment();
-            arrival.reply.failed(arrival.tcp, Cut::Limit).await;
-            return cut_before(Cut::Limit);
+            arrival.reply.failed(arrival.tcp, CloseReason::Limit).await;
+            return cut_before(CloseReason::Limit);
         }
         counters.connections_opened.increment();
         let meter = Meter::default();
@@ -124,8 +107,8 @@ impl Terminal {
         } = arrival;
         let mut request = Vec::with_capacity(MOST_OPEN);
         if codec::encode(&open, &mut request).is_err() {
-            reply.failed(tcp, Cut::NoSuchName).await;
-            return cut_before(Cut::NoSuchName);
+            reply.failed(tcp, CloseReason::NoSuchName).await;
+            return cut_before(CloseReason::NoSuchName);
         }
         let (mut sender, mut receiver) = match self.client.open(PATIENCE).await {
             Ok(halves) => halves,
@@ -135,7 +118,7 @@ impl Terminal {
             }
         };
         let port = open.destination.port();
-        sender.classify(self.board.config().priority.of(port));
+        sender.classify(self.state.config().priority.of(port));
         let first = if open.confirm || !first.is_empty() {
             first
         } else {
@@ -163,7 +146,7 @@ impl Terminal {
             sender,
             receiver,
             Bytes::new(),
-            &self.patience,
+            &self.timeouts,
             meter,
         )
         .await
@@ -177,11 +160,11 @@ impl Terminal {
 }
 
 /// Connections that a box may have, by the configuration that is in force.
-pub(crate) fn most(board: &Board) -> u64 {
-    u64::try_from(board.config().limits.connections).unwrap_or(u64::MAX)
+pub(crate) fn most(state: &SharedState) -> u64 {
+    u64::try_from(state.config().limits.connections).unwrap_or(u64::MAX)
 }
 
-const fn cut_before(why: Cut) -> Closed {
+const fn cut_before(why: CloseReason) -> Closed {
     Closed {
         up: 0,
         down: 0,
@@ -189,7 +172,7 @@ const fn cut_before(why: Cut) -> Closed {
     }
 }
 
-fn cut(sender: &mut Sender, receiver: &mut Receiver, why: Cut) -> Closed {
+fn cut(sender: &mut Sender, receiver: &mut Receiver, why: CloseReason) -> Closed {
     sender.cut(why);
     receiver.stop(why);
     cut_before(why)
@@ -201,21 +184,21 @@ async fn begin(
     receiver: &mut Receiver,
     request: Bytes,
     confirm: bool,
-) -> Result<(), Cut> {
+) -> Result<(), CloseReason> {
     sender.send(request).await?;
     if !confirm {
         return Ok(());
     }
     let answer = tokio::time::timeout(ANSWER, receiver.receive(1));
-    match answer.await.unwrap_or(Err(Cut::TimedOut))? {
+    match answer.await.unwrap_or(Err(CloseReason::TimedOut))? {
         Some(bytes) if bytes.as_ref() == [CONNECTED] => Ok(()),
-        _ => Err(Cut::Failed),
+        _ => Err(CloseReason::Failed),
     }
 }
 
 /// What the client sends within a few milliseconds, possibly nothing. An end is
 /// left to whoever reads next.
-async fn first_bytes(tcp: &TcpStream) -> Result<Bytes, Cut> {
+async fn first_bytes(tcp: &TcpStream) -> Result<Bytes, CloseReason> {
     let read = async {
         loop {
             tcp.readable().await?;
@@ -228,7 +211,7 @@ async fn first_bytes(tcp: &TcpStream) -> Result<Bytes, Cut> {
         }
     };
     match tokio::time::timeout(FIRST_BYTES, read).await {
-        Ok(read) => read.map_err(|error| Cut::from_io(&error)),
+        Ok(read) => read.map_err(|error| CloseReason::from_io(&error)),
         Err(_) => Ok(Bytes::new()),
     }
 }

@@ -4,11 +4,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "real sockets need a real clock")]
 
-use bentpipe_gateway::Cut;
+use bentpipe_gateway::CloseReason;
 use bentpipe_gateway::config::{Answer, Config, config_from_str};
 use bentpipe_gateway::entry::{Arrival, Kind, Listener, Serving, Settings, Users, serve};
 use bentpipe_gateway::policy::Policy;
-use bentpipe_gateway::relay::{Dialer, Meter, Patience, Pipes, connect, splice};
+use bentpipe_gateway::relay::{Dialer, Meter, Pipes, Timeouts, connect, splice};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Command, Output};
@@ -48,7 +48,7 @@ fn rules() -> Config {
 
 async fn carry(mut arrival: Arrival, policy: Policy, pipes: Arc<Pipes>) {
     let found = async {
-        let mut why = Cut::NoSuchName;
+        let mut why = CloseReason::NoSuchName;
         for address in policy.resolve(&arrival.open.destination).await? {
             match connect(address, None, &Dialer::default()).await {
                 Ok(server) => return Ok(server),
@@ -60,7 +60,7 @@ async fn carry(mut arrival: Arrival, policy: Policy, pipes: Arc<Pipes>) {
     match found.await {
         Ok(server) => {
             arrival.reply.connected(&mut arrival.tcp).await.unwrap();
-            let (patience, meter) = (Patience::default(), Meter::default());
+            let (patience, meter) = (Timeouts::default(), Meter::default());
             splice(arrival.tcp, server, &pipes, &patience, &meter).await;
         }
         Err(why) => arrival.reply.failed(arrival.tcp, why).await,

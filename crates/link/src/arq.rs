@@ -1,16 +1,14 @@
 //! Link-layer retransmission: automatic repeat request.
 //!
-//! The sender of the link numbers packets and keeps each until its outcome is
-//! known: for every transmission one round trip of the link
-//! after its end (an acknowledgement or a negative one comes back), or, where a
-//! *timeout* is set, a loss is known after that time. Feedback takes no
-//! capacity of the way back and is never lost; the delay of the way back is
-//! that of the way there, on a link with a timeline that of the transmission.
-//! What an outage destroys is lost like what the channel destroys, and is sent
-//! again when the link is up. At most *window* packets may be unknown at once,
-//! counted from the oldest. A packet that was lost the last of its
-//! *transmissions* is given up and counts as lost by the channel: a share
-//! p^n of all, with losses independent of each other.
+//! The sender of the link numbers packets and keeps each until its outcome is known: for every
+//! transmission one round trip of the link after its end (an acknowledgement or a negative one
+//! comes back), or, where a *timeout* is set, a loss is known after that time. Feedback takes no
+//! capacity of the return link and is never lost; its delay is that of the forward link, on a link
+//! with a timeline that at the time of the transmission. Packets destroyed by an outage are treated
+//! like those destroyed by the channel, and are retransmitted when the link is up. At most *window*
+//! packets may be unknown at once, counted from the oldest. A packet that was lost the last of its
+//! *transmissions* is given up and counts as lost by the channel: a share p^n of all, with losses
+//! independent of each other.
 //!
 //! * *Selective repeat* sends what was lost again, before anything new. The
 //!   receiver passes packets on as they come, or *in order*: then those after a
@@ -31,7 +29,7 @@ use std::collections::VecDeque;
 /// Parameters of a link's retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ArqSettings {
-    /// What is sent again.
+    /// How lost packets are retransmitted.
     pub scheme: ArqScheme,
     /// Packets whose fate may be unknown at once, from the oldest on; at least
     /// one.
@@ -45,7 +43,7 @@ pub struct ArqSettings {
     pub in_order: bool,
 }
 
-/// What a link sends again after a loss.
+/// The packets that a link retransmits after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ArqScheme {
     /// The packet that was lost.
@@ -93,7 +91,7 @@ struct Slot<P> {
     known: Time,
 }
 
-/// What the transmitter does next.
+/// Next action of the transmitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// It sends that number again.
@@ -174,7 +172,7 @@ impl<P: Copy> Arq<P> {
             due => due,
         };
         match (again, new) {
-            // What was lost comes before what is new.
+            // Retransmissions precede new packets.
             (Some(again), Some(new)) if new.0 < again.0 => Some(new),
             (Some(again), _) => Some(again),
             (None, new) => new,
@@ -268,7 +266,7 @@ impl<P: Copy> Arq<P> {
         let given_up = (slot.packet, slot.meta);
         self.held -= 1;
         if back {
-            // It goes on after it, when the news is at both sides.
+            // It resumes after the outage, when both sides know of it.
             self.deaf_until = known;
             self.expected = number + 1;
             self.due.push_back((known, number + 1));
@@ -305,7 +303,6 @@ impl<P: Copy> Arq<P> {
         self.held
     }
 
-    /// These packets.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &P> {
         let in_order = self.settings.in_order && self.settings.scheme == ArqScheme::SelectiveRepeat;
         let numbered = (self.base..).zip(&self.slots);

@@ -1,11 +1,11 @@
-//! What a link has done.
+//! Counters of a link.
 
 use bentpipe_units::Duration;
 
-/// What a link has done so far.
+/// Counters of a link since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets offered.
+    /// Packets offered to the link, dropped ones included.
     pub offered: u64,
     /// Packets that the queue dropped, early and forced.
     pub queue_drops: u64,

@@ -7,7 +7,7 @@
 //! a whole range of delays that is passed at a constant speed, which a difference
 //! array holds in constant time.
 
-use bentpipe_units::{Duration, Time};
+use bentpipe_units::{Duration, LogLinear, Time};
 
 /// log2 of the bins of an octave.
 const FINE: u32 = 6;
@@ -37,7 +37,6 @@ pub struct DelayHistogram {
     /// As many bins as have been needed.
     bins: Vec<Bin>,
     recorded_until: Time,
-    /// Backlog at `recorded_until`.
     backlog: Duration,
     idle: Duration,
 }
@@ -47,18 +46,15 @@ pub struct DelayHistogram {
 #[inline(always)]
 fn bin_of(ns: u64) -> (usize, u64, u32) {
     let units = ns >> UNIT;
-    let octave = (units | (1 << FINE)).ilog2() - FINE;
-    let mantissa = units >> octave;
-    let index = ((octave as usize) << FINE) + mantissa as usize;
-    (index, mantissa << (octave + UNIT), octave + UNIT)
+    let (index, octave) = LogLinear::<FINE>::bin_of(units);
+    let log_width = octave + UNIT;
+    (index, (units >> octave) << log_width, log_width)
 }
 
 /// The shortest delay of bin `index`, nanoseconds.
 fn floor_of(index: usize) -> u64 {
-    let octave = (index >> FINE).saturating_sub(1);
-    let floor = ((index - (octave << FINE)) as u128) << octave << UNIT;
     // The bin behind the last one begins where times end.
-    u64::try_from(floor).unwrap_or(u64::MAX)
+    u64::try_from(LogLinear::<FINE>::floor(index) << UNIT).unwrap_or(u64::MAX)
 }
 
 impl DelayHistogram {

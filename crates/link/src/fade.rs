@@ -1,11 +1,10 @@
 //! A rain fade over a link with adaptive coding.
 //!
-//! The attenuation is a trapezium: nothing up to `begins`, then a straight line
-//! up to `depth_db` in the time `slope`, that for `stays`, and down again. At
-//! every instant the modem uses the first mode that stands the attenuation:
-//! real modems change modes a round trip late and with a hysteresis, which is
-//! left out. Where no mode stands it the link is down. Marchese's coding of
-//! rate 1/2 is a mode with `code_rate` 0.5.
+//! The attenuation is a trapezium: nothing up to `begins`, then a straight line up to `depth_db` in
+//! the time `slope`, that for `stays`, and down again. At every instant the modem uses the first
+//! mode that tolerates the attenuation: real modems change modes a round trip late and with
+//! hysteresis, which is not modelled. If no mode tolerates it the link is down. Marchese's coding
+//! of rate 1/2 is a mode with `code_rate` 0.5.
 
 use crate::timeline::{Loss, Piece, Timeline, TimelineError};
 use bentpipe_units::{Duration, Rate, Ratio, Time};
@@ -13,15 +12,15 @@ use bentpipe_units::{Duration, Rate, Ratio, Time};
 /// A fade and what the modem does about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fade {
-    /// Greatest attenuation, dB.
+    /// Maximum attenuation, dB.
     pub depth_db: f64,
-    /// When it begins.
+    /// Start of the fade, from the start of the run.
     pub begins: Duration,
     /// How long it takes from nothing to `depth_db`, and back.
     pub slope: Duration,
     /// How long it stays at `depth_db`.
     pub stays: Duration,
-    /// The codings, by the attenuation that they stand, the least first.
+    /// The codings in ascending order of the attenuation that they tolerate.
     pub modes: Vec<Mode>,
 }
 
@@ -34,7 +33,7 @@ pub struct Mode {
     pub rate: Option<Rate>,
     /// Share of it that is left for packets.
     pub code_rate: Ratio,
-    /// What is lost under it.
+    /// Losses during it.
     pub loss: Loss,
 }
 
@@ -49,7 +48,7 @@ impl Fade {
             self.begins + self.slope,
             self.begins + self.slope + self.stays,
         );
-        // The modes change where the attenuation crosses what one stands.
+        // The modes change where the attenuation crosses the limit of one.
         let crossed = self.modes.iter().filter(|m| m.up_to_db < self.depth_db);
         let crossed: Vec<(f64, &Mode)> = crossed.map(|m| (m.up_to_db / self.depth_db, m)).collect();
         for (share, mode) in &crossed {
@@ -83,7 +82,7 @@ impl Fade {
         Timeline::new(pieces)
     }
 
-    /// The first mode that stands an attenuation.
+    /// The first mode that tolerates an attenuation.
     fn mode(&self, db: f64) -> Option<&Mode> {
         self.modes.iter().find(|m| m.up_to_db >= db)
     }

@@ -33,9 +33,9 @@ use bentpipe_units::Time;
 /// Packets and their bytes at the IP layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
@@ -126,14 +126,14 @@ pub trait Driver {
         let _ = packet;
     }
 
-    /// A packet leaves its path before the link of its hop and goes on at hop
-    /// `hop` of another path.
+    /// A packet leaves its path before the link of its hop and continues at hop `hop` of another
+    /// path.
     fn divert(&mut self, packet: &InFlight, hop: u32) {
         let _ = (packet, hop);
     }
 
-    /// The congestion header (XCP) of a packet that carries one; an empty one
-    /// stands for a bandwidth header (BA-TCP).
+    /// The congestion header (XCP) of a packet that carries one; an empty one represents a
+    /// bandwidth header (BA-TCP).
     fn congestion_header(&mut self, packet: &InFlight) -> Option<XcpHeader> {
         let _ = packet;
         None

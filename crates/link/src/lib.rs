@@ -24,7 +24,7 @@ mod arq;
 mod channel;
 mod coding;
 mod counters;
-mod course;
+mod cursor;
 mod delays;
 mod fade;
 pub mod forward;
@@ -48,7 +48,7 @@ pub use fade::{Fade, Mode};
 pub use link::{Link, LinkPlan};
 pub use packet::{Admission, PacketMeta, Verdict};
 pub use queue::*;
-pub use settings::{ChannelSettings, Limit, LinkSettings};
+pub use settings::{ChannelSettings, Limit, LinkConflict, LinkSettings};
 pub use timeline::{
     InFlightPolicy, Loss, Means, Opportunities, Piece, State, Timeline, TimelineError, WhenDown,
 };

@@ -49,7 +49,7 @@ pub struct Link<P> {
     propagation: Duration,
     transmitter: Transmitter,
     carried: Ring<Carried<P>>,
-    /// What waits, where the link is precomputed.
+    /// Waiting packets of a precomputed link.
     backlog: Backlog,
     service: Service<P>,
     /// Boxed, so that the many links that lose nothing stay small.
@@ -143,7 +143,7 @@ impl<P: Copy> Link<P> {
         if let Some(delays) = &mut self.delays {
             delays.record(now, next_free.since(now));
         }
-        let wire = bytes.saturating_add(self.transmitter.framing);
+        let wire = self.transmitter.wire.packet(bytes);
         if self
             .channel
             .as_mut()
@@ -238,7 +238,7 @@ impl<P: Copy> Link<P> {
         self.transmitter.next_free
     }
 
-    /// What the link has done so far.
+    /// Counters of the link since the start of the run.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters

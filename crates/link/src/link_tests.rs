@@ -6,13 +6,11 @@ use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
 
 fn settings(packets: u32) -> LinkSettings {
-    LinkSettings {
-        rate: Rate::from_mbps(2),
-        one_way_delay: Duration::from_nanos(255_500_000),
-        queue: QueueSettings::drop_tail(Limit::Packets(packets)),
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    }
+    LinkSettings::new(
+        Rate::from_mbps(2),
+        Duration::from_nanos(255_500_000),
+        QueueSettings::drop_tail(Limit::Packets(packets)),
+    )
 }
 
 #[test]
@@ -58,6 +56,29 @@ fn framing_takes_time_but_is_no_payload() {
     assert_eq!(link.delivered(), 0);
     link.deliver(Time::MAX);
     assert_eq!(link.delivered(), 1);
+}
+
+#[test]
+fn a_preamble_delays_every_packet_and_counts_as_use() {
+    let mut s = settings(2);
+    s.preamble = Duration::from_millis(2);
+    let mut link = Link::new(&s, 1, "l");
+    // 2 ms, and 6 ms for 1500 bytes.
+    for (packet, ms) in [(0, 8), (1, 16)] {
+        link.offer(Time::ZERO, packet, PacketMeta::plain(1500));
+        assert_eq!(link.free_at(), Time::from_nanos(ms * 1_000_000));
+    }
+    let first = Time::from_nanos(8_000_000 + 255_500_000);
+    assert_eq!(link.next_arrival(), Some(first));
+    assert_eq!(link.counters().accepted_bytes, 3000);
+    let half = link.utilisation(Time::from_nanos(32_000_000));
+    assert!((half - 0.5).abs() < 1e-9, "{half}");
+    assert_eq!(s.payload_rate(1500.0, 0.0), 1_500_000.0);
+    assert_eq!(
+        s.time_at(s.rate, Bytes::new(1500)),
+        Duration::from_millis(8)
+    );
+    assert!(s.segment_limit().is_none());
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Media: channels that several terminals share.
 //!
-//! A terminal's way into a medium is a link of its own ([`LinkPlan::shares_medium`](crate::LinkPlan::shares_medium)), with
-//! its queue, its channel and its counters; only the transmitter is not its
-//! own. The [`Medium`] is the rule of access: it decides whose packet goes when,
-//! and in which pieces. Like an event-driven link it reads no clock: the driver
-//! offers it packets and polls it when its [`Medium::next_event`] is due, and it
-//! then computes what happened in between at the times at which it happened, so
-//! that extra polls change nothing. A medium has one event at a time however
-//! many terminals it has, and none while no terminal has anything to send.
+//! A terminal's access to a medium is a link
+//! ([`LinkPlan::shares_medium`](crate::LinkPlan::shares_medium)), with its queue, its channel and
+//! its counters; only the transmitter is not its own. The [`Medium`] is the rule of access: it
+//! decides whose packet goes when, and in which pieces. Like an event-driven link it reads no
+//! clock: the driver offers it packets and polls it when its [`Medium::next_event`] is due, and it
+//! then computes what happened in between at the times at which it happened, so that extra polls
+//! change nothing. A medium has one event at a time however many terminals it has, and none while
+//! no terminal has anything to send.
 //!
 //! | rule | file |
 //! |---|---|
@@ -16,10 +16,9 @@
 //! | CF-DAMA | `cf_dama.rs` |
 //! | slotted and unslotted ALOHA | `aloha.rs` |
 //!
-//! A packet that comes at the instant at which a slot begins is too late for
-//! it. All terminals are equally far from the satellite. A terminal's channel
-//! stands for the way down to the hub: with ALOHA the terminal receives its own packet
-//! whether the channel destroys it for the hub or not.
+//! A packet that comes at the instant at which a slot begins is too late for it. All terminals are
+//! equally far from the satellite. A terminal's channel models the downlink to the hub: with ALOHA
+//! the terminal receives its own packet whether the channel destroys it for the hub or not.
 
 mod aloha;
 mod cf_dama;
@@ -55,7 +54,7 @@ enum Rule {
     Aloha(Box<Aloha>),
 }
 
-/// What every rule needs.
+/// State common to all rules.
 #[derive(Clone, Debug)]
 struct Common {
     rate: Rate,
@@ -175,9 +174,8 @@ impl Medium {
         }
     }
 
-    /// When the driver must call [`Medium::deliver_due`] next; never while nothing is
-    /// under way and no terminal has anything to send. Unlike a link's, this may
-    /// become earlier with an offer.
+    /// When the driver must call [`Medium::deliver_due`] next; never while nothing is in flight and
+    /// no terminal has anything to send. Unlike a link's, this may become earlier with an offer.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         let arrival = self.common.due.front().map(|(at, _)| *at);
@@ -225,7 +223,7 @@ impl Medium {
         None
     }
 
-    /// What a terminal has done to get at the medium.
+    /// Counters of a terminal's access to the medium.
     #[must_use]
     pub fn access(&self, terminal: usize) -> AccessCounters {
         self.common
@@ -235,7 +233,7 @@ impl Medium {
             .unwrap_or_default()
     }
 
-    /// The same, of all terminals together.
+    /// As above, summed over all terminals.
     #[must_use]
     pub fn total(&self) -> AccessCounters {
         let all = self.common.access.iter();

@@ -1,9 +1,9 @@
-//! What links read of a packet, and what they do with it.
+//! The part of a packet that links read, and their verdicts.
 
 use crate::{Feedback, Stamp};
 use bentpipe_units::Time;
 
-/// What a link reads of a packet.
+/// The part of a packet that a link reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketMeta {
     /// Bytes at the IP layer; framing comes on top.
@@ -30,14 +30,14 @@ impl PacketMeta {
     }
 }
 
-/// What became of a packet that was offered to a link.
+/// Fate of a packet that was offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It will arrive at the far end.
     Accepted,
     /// It will arrive at the far end with its ECN field marked.
     Marked,
-    /// It goes on as it is, and its sender is to be notified of congestion.
+    /// It continues unchanged, and its sender is to be notified of congestion.
     Notified,
     /// It waits in an event-driven link, which reports later what becomes of it
     /// ([`Link::poll_verdict`](crate::Link::poll_verdict)).
@@ -55,17 +55,17 @@ pub enum Verdict {
     OutageLoss,
 }
 
-/// What queue, transmitter and channel decided over a packet.
+/// Decision of queue, transmitter and channel about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// It arrives at the far end.
     Arrives {
-        /// When.
+        /// Arrival time at the end of the link.
         at: Time,
         /// The queue marks its ECN field.
         marked: bool,
     },
-    /// It never arrives.
+    /// The packet never arrives.
     Lost {
         /// [`Verdict::QueueDrop`], [`Verdict::ChannelLoss`] or
         /// [`Verdict::OutageLoss`].

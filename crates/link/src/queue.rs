@@ -2,8 +2,10 @@
 //! are dropped or marked.
 //!
 //! A discipline is one file below `queue/`. It holds the settings, which
-//! implement [`QueueKind`], and the queue, which implements [`Discipline`]; a
-//! line in [`disciplines!`] ties the two and makes them known to all links. The
+//! implement [`QueueKind`], and what decides: for packets that wait in one line
+//! an [`AdmissionRule`], with a [`FifoRule`](fifo::FifoRule) where it does more than
+//! admit, else a [`Discipline`] of its own. A line in [`disciplines!`] ties the two
+//! and makes them known to all links. The
 //! transmitter calls [`ManagedQueue::enqueue`] for a packet that arrives and
 //! [`ManagedQueue::dequeue`] when it is free; what happens to packets after
 //! they were accepted comes out of [`ManagedQueue::poll`].
@@ -21,6 +23,7 @@ mod events;
 mod fifo;
 mod fq_codel;
 mod fuzzy;
+mod pie;
 mod priority_drop;
 mod red;
 mod xcp;
@@ -31,6 +34,7 @@ pub use codel::CoDelSettings;
 pub use drop_tail::DropTailSettings;
 pub use fq_codel::FqCoDelSettings;
 pub use fuzzy::{BecnSettings, FuzzyRules, FuzzySettings};
+pub use pie::PieSettings;
 pub use priority_drop::PriorityDropSettings;
 pub use red::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 pub use xcp::{Feedback, XcpHeader, XcpSettings};
@@ -40,16 +44,17 @@ pub(crate) use red::Red;
 
 use crate::{Counters, Limit, PacketMeta, Verdict};
 use ack_filter::AckFilter;
-use bandwidth::BandwidthQueue;
+use bandwidth::Router;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
-use codel::CoDelQueue;
+use codel::DropTailCoDel;
 use drop_tail::DropTail;
 use events::{Log, QueueEvents};
 use fifo::{Fifo, FifoQueue};
 use fq_codel::FqCoDel;
 use fuzzy::{Becn, Fuzzy};
+use pie::Pie;
 use priority_drop::PriorityDrop;
-use xcp::XcpQueue;
+use xcp::Xcp;
 
 /// The link behind a queue.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +68,7 @@ pub(crate) struct QueueContext<'a> {
     pub(crate) name: &'a str,
 }
 
-/// What an arriving packet finds.
+/// State of the queue when a packet arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueState {
     pub(crate) now: Time,
@@ -71,7 +76,7 @@ pub(crate) struct QueueState {
     pub(crate) idle_since: Option<Time>,
     /// The transmitter cannot send now, though it is idle.
     pub(crate) blocked: bool,
-    /// What waits. The packet in transmission does not count.
+    /// Waiting packets, without the one in transmission.
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
 }
@@ -81,15 +86,24 @@ impl QueueState {
     pub(crate) fn is_served_at_once(&self) -> bool {
         self.idle_since.is_some() && !self.blocked
     }
+
+    /// Drop-tail: accepts what the transmitter takes at once or what fits.
+    pub(crate) fn drop_tail(&self, limit: Limit, meta: PacketMeta) -> Decision {
+        if self.is_served_at_once() || limit.admits(self.packets, self.bytes, meta.bytes) {
+            Decision::Accept
+        } else {
+            Decision::DropForced
+        }
+    }
 }
 
-/// What a queue does with a packet that arrives.
+/// Decision of a queue about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Accept,
     /// Accepts it and marks its ECN field.
     Mark,
-    /// Accepts it as it is; its sender is to be notified of congestion.
+    /// Accepts it unchanged; its sender is to be notified of congestion.
     Notify,
     /// Drops it to signal congestion early.
     DropEarly,
@@ -117,7 +131,7 @@ pub(crate) trait QueueKind {
     /// The queue sends notifications of congestion back to senders.
     const NOTIFIES: bool = false;
 
-    /// For people.
+    /// Name of the discipline in messages.
     fn name(&self) -> &'static str;
     /// How much may wait at most.
     fn limit(&self) -> Limit;
@@ -165,10 +179,7 @@ pub(crate) trait Discipline<P: Copy> {
     fn fifos(&self) -> &[Fifo<P>];
 
     /// Packets that wait, and their bytes.
-    fn backlog(&self) -> (u64, u64) {
-        let fifos = self.fifos();
-        fifos.first().map_or((0, 0), |f| (f.packets(), f.bytes()))
-    }
+    fn backlog(&self) -> (u64, u64);
 
     /// Drops the packets that `is_superfluous` names.
     fn drop_waiting(
@@ -204,7 +215,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// What people call the discipline.
+            /// Common name of the discipline.
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
@@ -304,20 +315,22 @@ disciplines! {$
     /// Random early detection, also adaptive.
     Red(RedSettings) => FifoQueue<Red, P>,
     /// Controlled delay.
-    CoDel(CoDelSettings) => CoDelQueue<P>,
+    CoDel(CoDelSettings) => FifoQueue<DropTailCoDel, P>,
     /// Fair queueing with controlled delay for each flow.
     FqCoDel(FqCoDelSettings) => FqCoDel<P>,
+    /// A controller that holds the delay by random drops.
+    Pie(PieSettings) => FifoQueue<Pie, P>,
     /// First in, first out, with packets that are dropped first.
-    PriorityDrop(PriorityDropSettings) => PriorityDrop<P>,
+    PriorityDrop(PriorityDropSettings) => FifoQueue<PriorityDrop, P>,
     /// First in, first out, with a router of XCP that shares the link among
     /// the senders.
-    Xcp(XcpSettings) => XcpQueue<P>,
+    Xcp(XcpSettings) => FifoQueue<Xcp, P>,
     /// First in, first out, with a router that writes the available bandwidth and
     /// the propagation delay into packets.
-    Bandwidth(BandwidthSettings) => BandwidthQueue<P>,
+    Bandwidth(BandwidthSettings) => FifoQueue<Router, P>,
     /// First in, first out, without the acknowledgements that newer ones make
     /// superfluous.
-    AckFilter(AckFilterSettings) => AckFilter<P>,
+    AckFilter(AckFilterSettings) => FifoQueue<AckFilter, P>,
     /// First in, first out, with marks by fuzzy logic.
     Fuzzy(FuzzySettings) => FifoQueue<Fuzzy, P>,
     /// The same, with notifications that go back to the senders.
@@ -325,7 +338,7 @@ disciplines! {$
 }
 
 impl QueueSettings {
-    /// A drop-tail queue.
+    /// Drop-tail with `limit`.
     #[must_use]
     pub const fn drop_tail(limit: Limit) -> QueueSettings {
         QueueSettings::DropTail(DropTailSettings { limit })

@@ -1,6 +1,6 @@
-//! What is on an event-driven link that follows a timeline.
+//! Packets on an event-driven link with a timeline.
 
-use crate::course::{Course, Fate};
+use crate::cursor::{Fate, LinkCursor};
 use crate::{Counters, Verdict};
 use bentpipe_units::Time;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// transmitted there.
 #[derive(Clone, Debug)]
 pub(crate) struct Timed<P> {
-    pub(crate) course: Course,
+    pub(crate) course: LinkCursor,
     /// Ends of transmission of the packets in the link's ring, in its order.
     sent: VecDeque<Time>,
     /// Packets that will be lost, the next first.
@@ -29,7 +29,7 @@ pub(crate) struct PendingLoss<P> {
 }
 
 impl<P: Copy> Timed<P> {
-    pub(crate) fn new(course: Course) -> Timed<P> {
+    pub(crate) fn new(course: LinkCursor) -> Timed<P> {
         Timed {
             course,
             sent: VecDeque::new(),

@@ -24,7 +24,7 @@
 //!   packets on the route before and may overtake them. A number that comes
 //!   back after another is a new route.
 //! * Packets that propagate when the link goes down or the route number
-//!   changes arrive all the same ([`InFlightPolicy::Delivered`], as in ns-2), or are
+//!   changes arrive nevertheless ([`InFlightPolicy::Delivered`], as in ns-2), or are
 //!   lost at that instant ([`InFlightPolicy::Lost`]).
 
 mod later;
@@ -38,7 +38,7 @@ pub(crate) use span::Span;
 
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 
-/// What a link is like from some time on.
+/// State of a link from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Piece {
     /// From when on; in a repeating timeline since the start of the period.
@@ -51,11 +51,11 @@ pub struct Piece {
     /// where the timeline repeats); it stays, otherwise, and in the last piece
     /// of a timeline that does not repeat.
     pub sloped: bool,
-    /// What the channel loses.
+    /// Losses of the channel.
     pub loss: Loss,
     /// False while the link is down.
     pub up: bool,
-    /// Which way through the network the link stands for.
+    /// Number of the route through the network that the link represents.
     pub route: u32,
 }
 
@@ -71,7 +71,7 @@ pub enum Loss {
     Bits(Ratio),
 }
 
-/// What a transmitter does while its link is down.
+/// Behaviour of a transmitter while its link is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum WhenDown {
     /// It waits; packets stay in the queue.
@@ -85,7 +85,7 @@ pub enum WhenDown {
 /// changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum InFlightPolicy {
-    /// They arrive.
+    /// Packets in flight arrive.
     #[default]
     Delivered,
     /// They are lost at that instant.
@@ -111,7 +111,7 @@ pub struct Timeline {
 /// Why pieces make no timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimelineError {
-    /// Nothing in it.
+    /// The timeline has no pieces.
     #[error("a timeline needs at least one piece")]
     Empty,
     /// The first piece is not from the start.
@@ -128,11 +128,11 @@ pub enum TimelineError {
 /// A link at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// Transmission rate.
+    /// Transmission rate during the piece.
     pub rate: Rate,
-    /// One-way propagation delay.
+    /// One-way propagation delay during the piece.
     pub one_way_delay: Duration,
-    /// What the channel loses.
+    /// Losses of the channel.
     pub loss: Loss,
     /// False while the link is down.
     pub up: bool,
@@ -164,7 +164,7 @@ impl Timeline {
         })
     }
 
-    /// The same again and again, every `period`.
+    /// Repeats the timeline every `period`.
     ///
     /// # Errors
     /// Where the last piece begins later than that.
@@ -176,7 +176,7 @@ impl Timeline {
         Ok(self.weighed())
     }
 
-    /// The same with another rule for a link that is down.
+    /// Sets the rule for a link that is down.
     #[must_use]
     pub fn when_down(mut self, rule: WhenDown) -> Timeline {
         self.when_down = rule;
@@ -191,7 +191,7 @@ impl Timeline {
         self
     }
 
-    /// The same with delivery opportunities in place of the rate.
+    /// Replaces the rate by delivery opportunities.
     #[must_use]
     pub fn with_opportunities(mut self, opportunities: Opportunities) -> Timeline {
         self.opportunities = Some(opportunities);
@@ -211,7 +211,7 @@ impl Timeline {
         self.pieces[span.index].sloped && !last
     }
 
-    /// The pieces.
+    /// The pieces in order of time.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces

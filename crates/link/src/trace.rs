@@ -14,7 +14,7 @@ pub mod theaterq;
 pub struct TraceError {
     /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Description of the error.
     pub what: String,
 }
 
@@ -27,7 +27,7 @@ impl TraceError {
     }
 }
 
-/// What a format has no word for.
+/// Features that a format cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
     /// The link never sends, or stops for good before the end.
@@ -50,7 +50,7 @@ pub enum Unwritable {
 /// Lines of a trace, at most.
 pub const MOST_LINES: usize = 10_000_000;
 
-/// What a file of a trace holds.
+/// Content of a trace file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Delivery opportunities, as for [`mahimahi`].

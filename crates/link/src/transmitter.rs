@@ -1,14 +1,49 @@
-//! What puts packets on the wire, one after the other.
+//! The transmitter: puts packets on the wire, one after the other.
 
+use crate::LinkSettings;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
+
+/// What packets take on the wire of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wire {
+    /// Bytes that framing adds to a packet.
+    framing: u32,
+    preamble: Duration,
+}
+
+impl Wire {
+    pub(crate) fn new(settings: &LinkSettings) -> Wire {
+        Wire {
+            framing: u32::try_from(settings.framing.get()).unwrap_or(u32::MAX),
+            preamble: settings.preamble,
+        }
+    }
+
+    /// The time that the preambles of `packets` packets take.
+    #[inline]
+    pub(crate) fn preambles(self, packets: u64) -> Duration {
+        self.preamble * packets
+    }
+
+    /// Bytes of a packet of `bytes` on the wire.
+    #[inline]
+    pub(crate) fn packet(self, bytes: u32) -> u32 {
+        bytes.saturating_add(self.framing)
+    }
+
+    /// Bytes of `packets` packets of `bytes` in all on the wire.
+    pub(crate) fn packets(self, packets: u64, bytes: u64) -> u64 {
+        bytes.saturating_add(packets.saturating_mul(u64::from(self.framing)))
+    }
+}
 
 /// The transmitter of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Transmitter {
-    pub(crate) rate: Rate,
-    /// Bytes that framing adds to a packet.
-    pub(crate) framing: u32,
-    /// When it has sent all that it has taken.
+    rate: Rate,
+    pub(crate) wire: Wire,
+    /// When it has sent all that it has taken; where an event-driven link with a timeline is down,
+    /// when it can send again.
     pub(crate) next_free: Time,
     /// Transmission times of the last two packet sizes: traffic is nearly all
     /// full packets or bare ACKs, and a division costs more than a look.
@@ -16,10 +51,10 @@ pub(crate) struct Transmitter {
 }
 
 impl Transmitter {
-    pub(crate) fn new(rate: Rate, framing: Bytes) -> Transmitter {
+    pub(crate) fn new(settings: &LinkSettings) -> Transmitter {
         Transmitter {
-            rate,
-            framing: u32::try_from(framing.get()).unwrap_or(u32::MAX),
+            rate: settings.rate,
+            wire: Wire::new(settings),
             next_free: Time::ZERO,
             recent: [(u32::MAX, Duration::ZERO); 2],
         }
@@ -32,16 +67,15 @@ impl Transmitter {
             return self.recent[0].1;
         }
         if self.recent[1].0 != bytes {
-            let wire = u64::from(bytes) + u64::from(self.framing);
-            self.recent[1] = (bytes, self.rate.transmission_time(Bytes::new(wire)));
+            self.recent[1] = (bytes, self.time_of(1, u64::from(bytes)));
         }
         self.recent.swap(0, 1);
         self.recent[0].1
     }
 
-    /// Bytes of `packets` packets of `bytes` in all on the wire.
-    pub(crate) fn wire(&self, packets: u64, bytes: u64) -> Bytes {
-        let framing = packets.saturating_mul(u64::from(self.framing));
-        Bytes::new(bytes.saturating_add(framing))
+    /// The time that `packets` packets of `bytes` in all take.
+    pub(crate) fn time_of(&self, packets: u64, bytes: u64) -> Duration {
+        let wire = self.wire.packets(packets, bytes);
+        self.wire.preambles(packets) + self.rate.transmission_time(Bytes::new(wire))
     }
 }

@@ -1,15 +1,14 @@
 //! The satellite emulator: the links of a scenario, live, between the network
 //! namespaces of its hosts.
 //!
-//! Each host has a namespace with one TUN device. What it sends is read here,
-//! goes over the links of its way as `bentpipe-link` has them, driven by the
-//! clock, and is written to the host at the other end when the model says so.
-//! The same seed and arrivals meet the same drops as in the simulator. IP
-//! packets pass unchanged but for the marks of queues (ECN); routers in between
-//! do not lower the time to live.
+//! Each host has a namespace with one TUN device. The emulator reads its packets, passes them over
+//! the links of their path with the code of `bentpipe-link`, driven by the clock, and writes them
+//! to the host at the other end at the model's time. The same seed and arrivals give the same drops
+//! as in the simulator. IP packets pass unchanged except for the marks of queues (ECN); routers in
+//! between do not lower the time to live.
 //!
-//! The emulator is told apart from the model: how late packets left and what
-//! the machine dropped stand in the [`Report`] beside what the model did.
+//! The [`Report`] separates the emulator from the model: it gives the lateness of packets and the
+//! machine's drops next to the model's own results.
 //!
 //! ```no_run
 //! use bentpipe_linux::emulator::{Emulator, Options};
@@ -80,12 +79,12 @@ use std::time::Instant;
 /// Bytes of a full packet on Ethernet, for counting in packets.
 const PACKET: u64 = 1500;
 
-/// How to emulate.
+/// Options of the emulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Seed of all random processes; the scenario's where `None`.
     pub seed: Option<u64>,
-    /// Which pairs of hosts have addresses.
+    /// Pairs of hosts that have addresses.
     pub pairs: Pairs,
     /// When the run ends by itself, more than zero; never, where `None`.
     pub duration: Option<Duration>,
@@ -103,7 +102,7 @@ pub struct Options {
     pub real_time: bool,
     /// Packets that the kernel holds for the emulator, by host.
     pub ring: u32,
-    /// Memory for packets under way, at most.
+    /// Limit of the memory for packets in flight.
     pub memory: Bytes,
     /// Times at which crossings are noted.
     pub checkpoints: Vec<Time>,
@@ -291,12 +290,12 @@ impl Emulator {
         &self.swept
     }
 
-    /// Runs on the calling thread until it is stopped or its duration is over.
-    /// The model's time zero is `origin`: timelines begin then. Then everything
-    /// is removed that nobody else holds.
+    /// Runs on the calling thread until it is stopped or its duration is over. The model's time
+    /// zero is `origin`: timelines begin then. Then everything is removed that no other process
+    /// holds.
     ///
     /// # Errors
-    /// If a device fails, such as one that somebody removes.
+    /// If a device fails, for instance because it was removed.
     pub fn run<T: Tap>(self, origin: Instant, tap: &mut T) -> Result<Report, EmulatorError> {
         let mut network = Network::new(&self.scenario, &self.pairs, self.seed);
         let longest = match self.devices.what {
@@ -309,7 +308,7 @@ impl Emulator {
         let memory = usize::try_from(self.options.memory.get()).unwrap_or(usize::MAX);
         let arena = Arena::new(slot.next_multiple_of(64), memory, 1024);
         let end = self.options.duration.map_or(Time::MAX, |d| Time::ZERO + d);
-        // What a port has dropped it tells only once.
+        // A port reports its drops only once.
         let before = self.ring_drops()?;
         let before = if self.ports.is_empty() { before } else { 0 };
         let mut io = Io::new(&self.devices, arena, origin, tap);
@@ -339,7 +338,7 @@ impl Emulator {
             read: counted.read,
             written: counted.written,
             under_way: network.in_flight() as u64,
-            strangers: counted.strangers,
+            unmatched: counted.unmatched,
             machine: MachineDrops {
                 ring: self.ring_drops()?.saturating_sub(before),
                 write: counted.write_failed,
@@ -392,17 +391,16 @@ fn prepare(scenario: &Scenario, options: &Options) -> Result<(Scenario, Vec<Pair
     }
 }
 
-/// Counts queues in bytes, since a segment is no packet. Says which it cannot
-/// count so.
+/// Counts queues in bytes, since a segment is not a packet. Returns those that it cannot convert.
 fn count_in_bytes(scenario: &mut Scenario) -> Vec<String> {
     let mut why = Vec::new();
     for link in &mut scenario.links {
         let refused = link.settings.queue.simulated_only().is_some();
-        let Some(limit) = link.settings.queue.segment_limit() else {
+        let Some(limit) = link.settings.segment_limit() else {
             if !refused {
                 why.push(format!(
-                    "the queue of link `{}` judges packets, which segments that are passed whole \
-                     (GSO) are not",
+                    "link `{}` treats packets one by one, which segments that are passed whole (GSO) \
+                     are not",
                     link.name
                 ));
             }

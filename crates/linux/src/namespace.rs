@@ -40,7 +40,7 @@ pub enum NamespaceError {
     /// The name cannot be a file name that shells and `ip` take.
     #[error("`{0}` cannot be the name of a network namespace: use letters, digits, `-`, `_`, `.`")]
     Name(String),
-    /// It exists already.
+    /// A namespace with that name already exists.
     #[error("there is a network namespace `{0}` already")]
     Exists(String),
     /// It does not exist.
@@ -49,34 +49,34 @@ pub enum NamespaceError {
     /// A system call failed.
     #[error("cannot {doing} network namespace `{name}`: {why}{}", hint(.why))]
     System {
-        /// What was tried.
+        /// The operation that failed.
         doing: &'static str,
-        /// The namespace.
+        /// Name of the namespace.
         name: String,
-        /// The system's word.
+        /// Error of the system.
         why: io::Error,
     },
     /// `ip` could not be started.
     #[error("cannot run `ip` of iproute2, which sets addresses and routes: {0}")]
     NoIp(io::Error),
-    /// `ip` refused.
+    /// The program `ip` failed.
     #[error("`ip` failed in network namespace `{name}`: {words}")]
     Ip {
-        /// The namespace.
+        /// Name of the namespace.
         name: String,
-        /// What it said.
+        /// Standard error of `ip`.
         words: String,
     },
     /// A value of the kernel could not be set.
     #[error("cannot set {key} = {value} in network namespace `{name}`: {why}")]
     Sysctl {
-        /// The namespace.
+        /// Name of the namespace.
         name: String,
         /// Its name, with dots.
         key: String,
         /// What it was to be.
         value: String,
-        /// The system's word.
+        /// Error of the system.
         why: io::Error,
     },
 }
@@ -116,7 +116,7 @@ impl Namespace {
             }
         };
         share_folder().map_err(failed("prepare /run/netns for"))?;
-        // A thread of its own, which ends, so that no other is moved.
+        // On a separate thread, which then ends, so that no other thread changes its namespace.
         let made = std::thread::scope(|scope| {
             let work = || {
                 unshare(CloneFlags::CLONE_NEWNET).map_err(|e| failed("create")(e.into()))?;
@@ -132,7 +132,7 @@ impl Namespace {
                     .mode(0o444)
                     .open(&path);
                 if let Err(why) = named {
-                    // Somebody else's, in between.
+                    // Another process made one in the meantime.
                     forget(&leftover);
                     return Err(match why.kind() {
                         io::ErrorKind::AlreadyExists => NamespaceError::Exists(name.to_owned()),
@@ -160,7 +160,7 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// A namespace that somebody else made; it stays.
+    /// A namespace that existed before; it is not removed.
     ///
     /// # Errors
     /// If there is none of that name.
@@ -175,13 +175,13 @@ impl Namespace {
         })
     }
 
-    /// Its name.
+    /// Name of the namespace.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its file.
+    /// Path under `/run/netns`.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         path(&self.name)
@@ -201,7 +201,7 @@ impl Namespace {
         }
     }
 
-    /// Does `work` in the namespace, on a thread of its own that ends with it.
+    /// Does `work` in the namespace, on its own thread that ends with it.
     /// Sockets that it opens stay in the namespace wherever they are used.
     ///
     /// # Errors
@@ -293,7 +293,7 @@ impl Drop for Namespace {
         let Some(identity) = self.made else {
             return;
         };
-        // What could not be removed stays written down.
+        // Objects that could not be removed remain recorded.
         if remove(&self.name, identity).is_ok() {
             forget(&Leftover::Namespace {
                 name: self.name.clone(),
@@ -328,7 +328,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
 }
 
-/// A name that is one file name, and that a shell takes as it is.
+/// A name that is a single file name and needs no quoting in a shell.
 fn check(name: &str) -> Result<(), NamespaceError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let dots = name.chars().all(|c| c == '.');

@@ -32,14 +32,14 @@ pub enum PortError {
     /// It has frames that are not those of Ethernet.
     #[error("interface `{0}` is not Ethernet")]
     NotEthernet(String),
-    /// The system refused.
+    /// A system call failed.
     #[error("cannot {doing} interface `{name}`: {why}{}", hint(.why))]
     System {
-        /// What was tried.
+        /// The operation that failed.
         doing: &'static str,
-        /// The interface.
+        /// Name of the interface.
         name: String,
-        /// The system's word.
+        /// Error of the system.
         why: io::Error,
     },
 }
@@ -55,7 +55,7 @@ fn hint(why: &io::Error) -> &'static str {
 #[derive(Debug)]
 pub(crate) struct Port {
     name: String,
-    /// Of the interface.
+    /// Network namespace of the interface.
     namespace: Identity,
     socket: OwnedFd,
     /// Of the interface's namespace, for its features.
@@ -137,7 +137,7 @@ impl AsFd for Port {
 impl Drop for Port {
     fn drop(&mut self) {
         for feature in &self.off {
-            // What could not be switched on stays written down.
+            // Features that could not be enabled remain recorded.
             if set(&self.control, &self.name, feature).is_ok() {
                 forget(&self.leftover(feature));
             }

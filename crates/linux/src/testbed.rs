@@ -1,13 +1,13 @@
 //! The test bed: a scenario on the TCP of this machine.
 //!
 //! Every host of the scenario, which is every end of a flow, is a network
-//! namespace; the links between them are the emulator's, on a thread of its own.
+//! namespace; the links between them are the emulator's, on its own thread.
 //! The applications of the flows run on real sockets, each side on a thread, and
 //! what they did is seen by the packets at the hosts' devices and by TCP_INFO of
 //! the senders. [`run`] yields the same [`Outcome`] as the simulator.
 //!
-//! What Linux cannot do is refused before anything is built ([`refusals`]); what
-//! it does in its own way is said in [`Run::notes`].
+//! What Linux cannot do is refused before anything is built ([`refusals`]); what it does
+//! differently is listed in [`Run::notes`].
 
 mod application;
 mod as_run_on_linux;
@@ -16,11 +16,13 @@ mod boxes;
 mod clock;
 mod collect;
 mod control;
+mod error;
 mod gateway;
 mod gauges;
 mod host;
 mod ledger;
 mod message;
+mod options;
 mod segment;
 mod setup;
 mod socket;
@@ -28,118 +30,35 @@ mod tracker;
 mod watch;
 
 pub use as_run_on_linux::as_run_on_linux;
+pub use error::Error;
 pub use gateway::GatewayError;
 pub use ledger::Captured;
+pub use options::Options;
 
-use crate::emulator::{self, Emulator, EmulatorError, Pairs, Report, Stop};
-use crate::kernel::KernelError;
-use crate::namespace::NamespaceError;
+use crate::emulator::{self, Emulator, Pairs, Report};
 use bench::Bench;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Handshake, NodeId, Scenario};
-use bentpipe_units::{Duration, Time};
 use boxes::{AHEAD, Boxes};
 use control::Controls;
 use setup::Setup;
 use std::collections::BTreeMap;
-use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::SyncSender;
 
 /// Flows of a run, at most: each needs two threads.
 const MOST_FLOWS: usize = 500;
 
-/// How a run is executed and what it records.
-#[derive(Debug)]
-pub struct Options {
-    /// Seed of every random process that is not the machine's: those of links
-    /// and applications.
-    pub seed: u64,
-    /// Interval of the time series; `None` records none.
-    pub series: Option<Duration>,
-    /// Times at which everything that is counted is noted.
-    pub checkpoints: Vec<Time>,
-    /// Shift each flow's start by a seeded amount in [0, jitter), as the
-    /// simulator does.
-    pub start_jitter: Duration,
-    /// Where packets at the hosts' devices go; nowhere, where `None`. It is not
-    /// waited for: what it has no room for is lost to it, and a note says so.
-    pub capture: Option<SyncSender<Captured>>,
-    /// The program whose command `gateway` runs the boxes of a tunnel, which is
-    /// `bentpipe`; without it scenarios with a tunnel fail.
-    pub gateway: Option<PathBuf>,
-    /// What ends the run early.
-    pub stop: Stop,
-}
-
-impl Options {
-    /// A run with this seed that records no series and no packets.
-    ///
-    /// # Errors
-    /// If the process has no file descriptor left.
-    pub fn new(seed: u64) -> io::Result<Options> {
-        Ok(Options {
-            seed,
-            series: None,
-            checkpoints: Vec::new(),
-            start_jitter: Duration::ZERO,
-            capture: None,
-            gateway: None,
-            stop: Stop::new()?,
-        })
-    }
-}
-
-/// What a run yielded.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// The outcome.
+    /// The results, in the schema of a simulation.
     pub outcome: Outcome,
-    /// What the emulator did, and whether it kept up.
+    /// Report of the emulator, and whether it kept up.
     pub report: Report,
-    /// What each flow ran, in words: `cubic`, or `udp`.
+    /// The transport of each flow, in words: `cubic`, or `udp`.
     pub controls: Vec<String>,
-    /// What Linux did in its own way, in words.
+    /// Differences of Linux from the scenario, in words.
     pub notes: Vec<String>,
-}
-
-/// Why there is no outcome.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The scenario has something that Linux or the emulator cannot do.
-    #[error("{}", .0.join("\n"))]
-    Refused(Vec<String>),
-    /// The emulator could not be built or failed.
-    #[error(transparent)]
-    Emulator(#[from] EmulatorError),
-    /// A namespace could not be prepared.
-    #[error(transparent)]
-    Namespace(#[from] NamespaceError),
-    /// A congestion control could not be loaded.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// A socket of a flow could not be made.
-    #[error("flow `{flow}`: {why}")]
-    Socket {
-        /// The flow.
-        flow: String,
-        /// Why.
-        why: io::Error,
-    },
-    /// A thread could not be started.
-    #[error("cannot start a thread: {0}")]
-    Thread(io::Error),
-    /// Sockets of flows failed during the run, each in words.
-    #[error("{}", .0.join("\n"))]
-    Failed(Vec<String>),
-    /// The boxes of a gateway do not run.
-    #[error(transparent)]
-    Gateway(#[from] GatewayError),
-    /// It was stopped.
-    #[error("stopped before the end of the run")]
-    Stopped,
 }
 
 /// What in `scenario` cannot be done here, a sentence each; nothing where all of
@@ -265,7 +184,7 @@ fn emulator_options(scenario: &Scenario, options: &Options) -> emulator::Options
     }
 }
 
-/// What a flow runs, in words.
+/// The transport of a flow, in words.
 fn control(setup: &Option<Setup>) -> String {
     setup
         .as_ref()

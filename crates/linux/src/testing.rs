@@ -1,4 +1,4 @@
-//! What the live tests share.
+//! Helpers of the live tests.
 
 mod skip;
 

@@ -7,13 +7,12 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tun_rs::DeviceBuilder;
 
-/// Bytes of the header before each packet of a device, which says how a GSO
-/// segment is to be cut and whether a checksum is partial (`virtio_net_hdr`).
+/// Bytes of the header before each packet of a device, which describes how to split a GSO segment
+/// and whether its checksum is partial (`virtio_net_hdr`).
 pub(crate) const GSO_HEADER: usize = 10;
 
-/// Packets that the kernel dropped because nobody had read those before them,
-/// by what it counts of `device` in `namespace`. Zero if there is no such
-/// device.
+/// Packets that the kernel dropped because earlier ones had not been read, according to its counter
+/// of `device` in `namespace`. Zero if there is no such device.
 ///
 /// # Errors
 /// If the namespace cannot be entered.
@@ -37,12 +36,12 @@ pub enum TunError {
     /// The namespace could not be entered.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    /// The system refused.
+    /// A system call failed.
     #[error("cannot make a TUN device in network namespace `{namespace}`: {why}{}", hint(.why))]
     System {
         /// Where it was to be.
         namespace: String,
-        /// The system's word.
+        /// Error of the system.
         why: io::Error,
     },
 }
@@ -65,11 +64,10 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Makes a device in `namespace`, with the first free name of `bp0`, `bp1`
-    /// and so on. The kernel holds up to `queue` packets that have not been
-    /// read, and drops more. It hands over whole segments of up to 64 kB, and
-    /// before each packet or segment a header of 10 bytes that says how it is to
-    /// be cut; what is written needs the same header.
+    /// Makes a device in `namespace`, with the first free name of `bp0`, `bp1` and so on. The
+    /// kernel holds up to `queue` packets that have not been read, and drops more. It hands over
+    /// whole segments of up to 64 kB, and before each packet or segment a header of 10 bytes that
+    /// describes how to split it; what is written needs the same header.
     ///
     /// # Errors
     /// Without root, or without TUN in the kernel.

@@ -1,28 +1,25 @@
-//! ACK filtering: an acknowledgement makes older ones of its connection
-//! superfluous that still wait for a slow return link.
+//! ACK filtering: an acknowledgement supersedes older ones of its connection that still wait for a
+//! slow return link.
 //!
-//! RFC 3449, section 5.2.1: when an ACK is about to be queued, older ACKs of the
-//! same connection are taken out of the queue. Here all of them go, and the new
-//! one queues at the tail; nothing is filtered that has begun its transmission.
-//! What must stay, by that section and RFC 3168:
+//! RFC 3449, section 5.2.1: when an ACK is about to be queued, older ACKs of the same connection
+//! are removed from the queue. Here all of them are removed, and the new one queues at the tail; an
+//! ACK in transmission is not removed. The following must stay, by that section and RFC 3168:
 //!
 //! - packets with payload, and any flag besides ACK (SYN, ECN echo, CWR, the
 //!   answer to a probe);
 //! - ACKs with SACK blocks, D-SACK included;
-//! - duplicates, as far as they wait together: of several with one number none
-//!   goes (RFC: not a series of three);
+//! - duplicates that wait together: none of several with one number is removed (RFC: not a series
+//!   of three);
 //! - an ACK with another window than the new one;
 //! - any with a number that is not below the new one's;
 //! - any under IPsec ([`crate::Ipsec`]), which hides the number.
 //!
-//! The filter is a mode of a queue and no box on a node: it acts on packets
-//! that wait, and a box, which sees packets pass, would need a second queue
-//! before the link's. This file has the rule; whoever runs the network asks it
-//! when a packet comes to a queue that filters.
+//! The filter is a mode of a queue and no box on a node: it acts on packets that wait, and a box,
+//! which sees packets pass, would need a second queue before the link's. This file has the rule;
+//! the simulator applies it when a packet arrives at a queue that filters.
 //!
-//! It has no parameters. A sender that counts ACKs, not bytes, grows its window
-//! more slowly, and one that is not paced sends bursts: the RFC's sections 4.6
-//! and 5.3 are about that.
+//! It has no parameters. A sender that counts ACKs, not bytes, grows its window more slowly, and an
+//! unpaced one sends bursts: see sections 4.6 and 5.3 of the RFC.
 
 use bentpipe_tcp::Packet;
 use bentpipe_tcp::packet::{flags, priority};
@@ -115,7 +112,7 @@ mod tests {
     fn duplicates_that_wait_together_stay() {
         let waits = [ack(1), ack(2), ack(2), ack(2), ack(3)];
         assert_eq!(left(&waits, &ack(4)), [2, 2, 2]);
-        // A duplicate drops nothing of its own number.
+        // A duplicate drops no ACK with the same number.
         assert_eq!(left(&[ack(1), ack(2)], &ack(2)), [2]);
     }
 

@@ -4,22 +4,31 @@ use crate::interface::{Counters, Pass, Side, Surroundings};
 use bentpipe_tcp::packet::{flags, priority};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
+use std::fmt::Debug;
+
+/// What all connections of a box share.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared<S, M> {
+    pub(crate) settings: S,
+    pub(crate) counters: Counters,
+    /// What only boxes of this kind keep.
+    pub(crate) more: M,
+}
 
 /// What a box keeps for one connection.
 pub(crate) trait Connection: Sized {
-    /// What all connections of a box share.
-    type Shared;
-
-    /// The counters of the box.
-    fn counters(shared: &mut Self::Shared) -> &mut Counters;
+    /// The settings of the box.
+    type Settings: Clone + Debug;
+    /// [`Shared::more`]; `()` where there is none.
+    type More: Clone + Debug + Default;
 
     /// The box matches packets of flows under IPsec and their acknowledgements.
-    fn identifies_ipsec(_shared: &Self::Shared) -> bool {
+    fn identifies_ipsec(_settings: &Self::Settings) -> bool {
         false
     }
 
     /// The connection whose first data packet is `packet`.
-    fn of_data(packet: &Packet, shared: &Self::Shared) -> Self;
+    fn of_data(packet: &Packet, settings: &Self::Settings) -> Self;
 
     /// Processes a SYN of the receiver; `connection` is empty before any data.
     fn on_answer(_connection: &mut Option<Box<Self>>, _packet: &Packet) {}
@@ -29,7 +38,7 @@ pub(crate) trait Connection: Sized {
         &mut self,
         around: Surroundings,
         packet: &Packet,
-        shared: &mut Self::Shared,
+        shared: &mut SharedOf<Self>,
         out: &mut T,
     ) -> Pass;
 
@@ -38,7 +47,7 @@ pub(crate) trait Connection: Sized {
         &mut self,
         now: Time,
         packet: &Packet,
-        shared: &mut Self::Shared,
+        shared: &mut SharedOf<Self>,
         out: &mut T,
     ) -> Pass;
 
@@ -46,13 +55,15 @@ pub(crate) trait Connection: Sized {
     fn deadline(&self) -> Time;
 
     /// The timer ran out.
-    fn on_deadline<T: Transmit>(&mut self, now: Time, shared: &mut Self::Shared, out: &mut T);
+    fn on_deadline<T: Transmit>(&mut self, now: Time, shared: &mut SharedOf<Self>, out: &mut T);
 }
 
-/// The connections of a box.
+type SharedOf<C> = Shared<<C as Connection>::Settings, <C as Connection>::More>;
+
+/// A box: its connections, and what they share.
 #[derive(Clone, Debug)]
 pub(crate) struct Connections<C: Connection> {
-    pub(crate) shared: C::Shared,
+    shared: SharedOf<C>,
     /// By the endpoint that the data goes to.
     slots: Vec<Option<Box<C>>>,
     /// No timer runs out before.
@@ -60,9 +71,16 @@ pub(crate) struct Connections<C: Connection> {
 }
 
 impl<C: Connection> Connections<C> {
-    pub(crate) fn new(shared: C::Shared) -> Connections<C> {
+    /// A box that has processed no packet.
+    pub(crate) fn new(settings: C::Settings) -> Connections<C> {
+        let counters = Counters::default();
+        let more = C::More::default();
         Connections {
-            shared,
+            shared: Shared {
+                settings,
+                counters,
+                more,
+            },
             slots: Vec::new(),
             deadline: Time::MAX,
         }
@@ -70,7 +88,7 @@ impl<C: Connection> Connections<C> {
 
     /// The slot of the connection whose data goes the way of the box or comes
     /// back from it.
-    fn slot(&mut self, side: Side, packet: &Packet) -> (&mut Option<Box<C>>, &mut C::Shared) {
+    fn slot(&mut self, side: Side, packet: &Packet) -> (&mut Option<Box<C>>, &mut SharedOf<C>) {
         let data_goes_to = match side {
             Side::Toward => packet.destination,
             Side::Back => packet.destination ^ 1,
@@ -90,12 +108,12 @@ impl<C: Connection> Connections<C> {
         packet: &Packet,
         out: &mut T,
     ) -> Pass {
-        C::counters(&mut self.shared).seen += 1;
+        self.shared.counters.seen += 1;
         let is_tcp = packet.flags & (flags::ACK | flags::SYN) != 0;
         if !is_tcp || packet.flags & (flags::PROBE | flags::DUMMY) != 0 {
             return Pass::Forward;
         }
-        if packet.carries(priority::SEALED) && !C::identifies_ipsec(&self.shared) {
+        if packet.carries(priority::SEALED) && !C::identifies_ipsec(&self.shared.settings) {
             return Pass::Forward;
         }
         let (slot, shared) = self.slot(side, packet);
@@ -109,13 +127,14 @@ impl<C: Connection> Connections<C> {
         }
         let (pass, deadline) = match (side, slot) {
             (Side::Toward, slot) if packet.payload > 0 => {
-                let connection = slot.get_or_insert_with(|| Box::new(C::of_data(packet, shared)));
+                let connection =
+                    slot.get_or_insert_with(|| Box::new(C::of_data(packet, &shared.settings)));
                 let pass = connection.on_data(around, packet, shared, out);
                 (pass, connection.deadline())
             }
             (Side::Back, Some(connection)) => {
                 let pass = connection.on_ack(around.now, packet, shared, out);
-                C::counters(shared).suppressed += u64::from(pass == Pass::Suppress);
+                shared.counters.suppressed += u64::from(pass == Pass::Suppress);
                 (pass, connection.deadline())
             }
             _ => return Pass::Forward,
@@ -139,5 +158,9 @@ impl<C: Connection> Connections<C> {
     /// When [`Connections::on_deadline`] is to be called.
     pub(crate) fn deadline(&self) -> Time {
         self.deadline
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.shared.counters
     }
 }

@@ -2,8 +2,7 @@
 
 use bentpipe_units::Time;
 
-/// The direction of a packet through a box. A box stands at one end of the link
-/// that it helps.
+/// The direction of a packet through a box. A box is at one end of the link that it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The packet is about to enter that link.
@@ -15,16 +14,16 @@ pub enum Side {
 /// What happens to a packet that a box has processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// It goes on.
+    /// The packet continues on its path.
     Forward,
-    /// It ends here.
+    /// The box consumes the packet.
     Suppress,
 }
 
 /// What a box receives with each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surroundings {
-    /// Now.
+    /// Current time.
     pub now: Time,
     /// The queue that the packet is about to enter has room for it.
     pub room: bool,

@@ -3,7 +3,7 @@
 //! of ACKs behind it.
 //!
 //! A [`Middlebox`] processes packets as they pass its node. It may forward them,
-//! suppress them and send packets of its own. Time is an argument, the next
+//! suppress them and send its own packets. Time is an argument, the next
 //! deadline a result, so that a simulator and a live emulator can both drive it.
 
 mod ack_filter;

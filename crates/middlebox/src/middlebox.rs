@@ -1,9 +1,8 @@
 //! Every kind of box behind one enum.
 
+use crate::connections::Connections;
 use crate::interface::{Counters, Pass, Side, Surroundings};
-use crate::reconstruction::{Reconstruction, ReconstructionSettings};
-use crate::snoop::{Snoop, SnoopSettings};
-use crate::spoof::{Spoof, SpoofSettings};
+use crate::{ReconstructionSettings, SnoopSettings, SpoofSettings, reconstruction, snoop, spoof};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
 
@@ -32,22 +31,22 @@ impl Settings {
 
 /// A box at work.
 #[derive(Clone, Debug)]
-pub enum Middlebox {
-    /// See [`crate::snoop`].
-    Snoop(Snoop),
-    /// See [`crate::spoof`].
-    Spoof(Spoof),
-    /// See [`crate::reconstruction`].
-    Reconstruction(Reconstruction),
+pub struct Middlebox(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Snoop(Connections<snoop::Connection>),
+    Spoof(Connections<spoof::Connection>),
+    Reconstruction(Connections<reconstruction::Connection>),
 }
 
 /// Calls a method of whichever box it is.
 macro_rules! dispatch {
     ($any:expr, $inner:ident => $call:expr) => {
         match $any {
-            Middlebox::Snoop($inner) => $call,
-            Middlebox::Spoof($inner) => $call,
-            Middlebox::Reconstruction($inner) => $call,
+            Kind::Snoop($inner) => $call,
+            Kind::Spoof($inner) => $call,
+            Kind::Reconstruction($inner) => $call,
         }
     };
 }
@@ -56,13 +55,11 @@ impl Middlebox {
     /// A box that has seen nothing.
     #[must_use]
     pub fn new(settings: &Settings) -> Middlebox {
-        match settings {
-            Settings::Snoop(settings) => Middlebox::Snoop(Snoop::new(*settings)),
-            Settings::Spoof(settings) => Middlebox::Spoof(Spoof::new(*settings)),
-            Settings::Reconstruction(settings) => {
-                Middlebox::Reconstruction(Reconstruction::new(*settings))
-            }
-        }
+        Middlebox(match settings {
+            Settings::Snoop(settings) => Kind::Snoop(Connections::new(*settings)),
+            Settings::Spoof(settings) => Kind::Spoof(Connections::new(*settings)),
+            Settings::Reconstruction(settings) => Kind::Reconstruction(Connections::new(*settings)),
+        })
     }
 
     /// Processes a packet that passes. What the box itself sends goes to `out`,
@@ -75,24 +72,24 @@ impl Middlebox {
         packet: &mut Packet,
         out: &mut T,
     ) -> Pass {
-        dispatch!(self, inner => inner.on_packet(around, side, packet, out))
+        dispatch!(&mut self.0, inner => inner.on_packet(around, side, packet, out))
     }
 
     /// Does what has become due at `now`.
     pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        dispatch!(self, inner => inner.on_deadline(now, out))
+        dispatch!(&mut self.0, inner => inner.on_deadline(now, out))
     }
 
     /// When [`Middlebox::on_deadline`] is to be called, [`Time::MAX`] if never.
     /// An earlier call does nothing.
     #[must_use]
     pub fn deadline(&self) -> Time {
-        dispatch!(self, inner => inner.deadline())
+        dispatch!(&self.0, inner => inner.deadline())
     }
 
     /// Its counters so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        dispatch!(self, inner => inner.counters())
+        dispatch!(&self.0, inner => inner.counters())
     }
 }

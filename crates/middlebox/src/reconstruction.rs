@@ -6,15 +6,13 @@
 //! MobiCom 1997. J. Salamanca's thesis (2008, section 1.2.3) names "filtering
 //! and reconstructing" as what a proxy does to ACKs.
 //!
-//! A filter ([`crate::AckFilter`]) keeps a slow link from filling with ACKs, but
-//! what is left acknowledges many segments at once. A sender that counts ACKs
-//! then grows its window more slowly, and one that is not paced answers each
-//! with a burst. The reconstructor stands downstream of the filter, nearer to
-//! the sender. An ACK that acknowledges more than `threshold` segments makes it
-//! send ACKs of its own, `threshold` segments apart, up to the one that came,
-//! and spread them over the time until the next one is due. It never
-//! acknowledges what the receiver has not: the end-to-end meaning of an ACK
-//! stays. It needs visible TCP headers, so IPsec excludes it.
+//! A filter ([`crate::AckFilter`]) keeps a slow link from filling with ACKs, but what is left
+//! acknowledges many segments at once. A sender that counts ACKs then grows its window more slowly,
+//! and one that is not paced answers each with a burst. The reconstructor is downstream of the
+//! filter, nearer to the sender. An ACK that acknowledges more than `threshold` segments makes it
+//! send its own ACKs, `threshold` segments apart, up to the one that came, and spread them over the
+//! time until the next one is due. It never acknowledges what the receiver has not: the end-to-end
+//! meaning of an ACK stays. It needs visible TCP headers, so IPsec excludes it.
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
@@ -27,14 +25,13 @@
 //! - **Spacing.** The average rate of ACKs must keep up with those that arrive.
 //!   With k ACKs to send, each follows the one before after 1/k of the mean time
 //!   between arriving ACKs. When another ACK arrives before the last of them
-//!   has left, k is counted anew: a backlog shrinks the spacing and drains.
+//!   has left, k is counted from zero: a backlog shrinks the spacing and drains.
 //! - **The segment** is the largest payload that has passed toward the receiver.
 //! - **An ACK that is made** is a copy of the last one that came, with a smaller
 //!   number and the same right edge of the window.
-//! - **What says more than a number** (SACK blocks, ECN echo, a duplicate,
-//!   payload) passes at once. A series that is under way ends before it with the
-//!   newest ACK that is held, so that order is kept. A plain ACK with a smaller
-//!   number than one that has come is dropped.
+//! - **ACKs with more than a number** (SACK blocks, ECN echo, a duplicate, payload) pass at once. A
+//!   series in progress ends before it with the newest ACK that is held, so that order is kept. A
+//!   plain ACK with a smaller number than one that has come is dropped.
 //! - **A `spacing` that is too slow** for the rate of the data lets the backlog
 //!   grow: the value is the user's.
 //!
@@ -44,11 +41,8 @@
 
 mod connection;
 
-use crate::connections::Connections;
-use crate::interface::{Counters, Pass, Side, Surroundings};
-use bentpipe_tcp::{Packet, Transmit};
-use bentpipe_units::{Duration, Time};
-use connection::Connection;
+use bentpipe_units::Duration;
+pub(crate) use connection::Connection;
 
 /// Parameters of ACK reconstruction.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -72,60 +66,6 @@ impl Default for ReconstructionSettings {
             gain: 0.125,
             pause: Duration::from_millis(200),
         }
-    }
-}
-
-/// What all connections of a box share.
-#[derive(Clone, Debug)]
-struct Shared {
-    settings: ReconstructionSettings,
-    counters: Counters,
-}
-
-/// ACK reconstruction at one node.
-#[derive(Clone, Debug)]
-pub struct Reconstruction {
-    connections: Connections<Connection>,
-}
-
-impl Reconstruction {
-    /// A box that has processed no packet.
-    #[must_use]
-    pub fn new(settings: ReconstructionSettings) -> Reconstruction {
-        Reconstruction {
-            connections: Connections::new(Shared {
-                settings,
-                counters: Counters::default(),
-            }),
-        }
-    }
-
-    /// Processes a packet that passes.
-    pub fn on_packet<T: Transmit>(
-        &mut self,
-        around: Surroundings,
-        side: Side,
-        packet: &Packet,
-        out: &mut T,
-    ) -> Pass {
-        self.connections.on_packet(around, side, packet, out)
-    }
-
-    /// Does what has become due at `now`.
-    pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        self.connections.on_deadline(now, out);
-    }
-
-    /// When [`Reconstruction::on_deadline`] is to be called.
-    #[must_use]
-    pub fn deadline(&self) -> Time {
-        self.connections.deadline()
-    }
-
-    /// Its counters so far.
-    #[must_use]
-    pub fn counters(&self) -> &Counters {
-        &self.connections.shared.counters
     }
 }
 

@@ -14,9 +14,8 @@
 //! the sender has sent again itself it is left to care for: those duplicates
 //! pass. A timer sends the oldest packet again when nothing comes back.
 //!
-//! The box never acknowledges anything itself: the end-to-end meaning of an ACK
-//! stays. (That some texts call Snoop a spoofing proxy, and describe one, is a
-//! box of its own: `crate::spoof`.)
+//! The box never acknowledges anything itself: the end-to-end meaning of an ACK stays. (That some
+//! texts call Snoop a spoofing proxy, and describe one, is a separate box: `crate::spoof`.)
 //!
 //! | parameter | default | |
 //! |---|---|---|
@@ -51,11 +50,8 @@
 
 mod connection;
 
-use crate::connections::Connections;
-use crate::interface::{Counters, Pass, Side, Surroundings};
-use bentpipe_tcp::{Packet, Transmit};
-use bentpipe_units::{Duration, Time};
-use connection::Connection;
+use bentpipe_units::Duration;
+pub(crate) use connection::Connection;
 
 /// Whose Snoop it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
@@ -75,14 +71,14 @@ impl SnoopVariant {
     ];
 }
 
-/// Parameters of Snoop.
+/// Settings of one Snoop box.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SnoopSettings {
     /// Packets in the cache of a connection, at most.
     pub cache: u32,
     /// Duplicate ACKs that pass before one makes the box retransmit.
     pub threshold: u32,
-    /// The shortest timer.
+    /// Lower bound of the local retransmission timer.
     pub tick: Duration,
     /// Smoothed round trip of the leg before the first sample.
     pub srtt: Duration,
@@ -92,7 +88,7 @@ pub struct SnoopSettings {
     pub gain: f64,
     /// Local retransmissions of one packet, at most.
     pub retransmissions: u32,
-    /// Whose rules.
+    /// Which published rules it follows.
     pub variant: SnoopVariant,
     /// Repairs flows under IPsec, too: by a hash that their packets carry, or a
     /// table ([`crate::Ipsec`]).
@@ -113,63 +109,6 @@ impl Default for SnoopSettings {
             variant: SnoopVariant::Standard,
             identifies_ipsec: false,
         }
-    }
-}
-
-/// What all connections of a box share.
-#[derive(Clone, Debug)]
-struct Shared {
-    settings: SnoopSettings,
-    counters: Counters,
-    /// Duplicates that have passed, in the variant of ns-2.
-    passed: u32,
-}
-
-/// Snoop at one node.
-#[derive(Clone, Debug)]
-pub struct Snoop {
-    connections: Connections<Connection>,
-}
-
-impl Snoop {
-    /// A box that has processed no packet.
-    #[must_use]
-    pub fn new(settings: SnoopSettings) -> Snoop {
-        Snoop {
-            connections: Connections::new(Shared {
-                settings,
-                counters: Counters::default(),
-                passed: 0,
-            }),
-        }
-    }
-
-    /// Processes a packet that passes.
-    pub fn on_packet<T: Transmit>(
-        &mut self,
-        around: Surroundings,
-        side: Side,
-        packet: &Packet,
-        out: &mut T,
-    ) -> Pass {
-        self.connections.on_packet(around, side, packet, out)
-    }
-
-    /// Does what has become due at `now`.
-    pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        self.connections.on_deadline(now, out);
-    }
-
-    /// When [`Snoop::on_deadline`] is to be called.
-    #[must_use]
-    pub fn deadline(&self) -> Time {
-        self.connections.deadline()
-    }
-
-    /// Its counters so far.
-    #[must_use]
-    pub fn counters(&self) -> &Counters {
-        &self.connections.shared.counters
     }
 }
 

@@ -28,13 +28,12 @@
 //! | gives_up | 100 s | a host gives up a connection that is silent for so long (RFC 1122, section 4.2.3.5) |
 //!
 //! Left open, and the reading chosen:
-//! - Where the bytes wait that no window lets go. A PEP of two sockets has a
-//!   receive buffer and a send buffer: with the relay full, data pile up in the
-//!   receive buffer, the window that is advertised upstream shrinks by them, and
-//!   at zero the upstream sender stops. The steady rate is then
-//!   min(C, buffer / RTT of the onward leg, receive_buffer / RTT of the leg
-//!   before). With one pool for both, what is under way to the PEP must have a
-//!   place reserved, too: min(C, buffer / (RTT of both legs)).
+//! - Where the bytes wait that no window lets go. A PEP of two sockets has a receive buffer and a
+//!   send buffer: with the relay full, data pile up in the receive buffer, the window that is
+//!   advertised upstream shrinks by them, and at zero the upstream sender stops. The steady rate is
+//!   then min(C, buffer / RTT of the onward leg, receive_buffer / RTT of the leg before). With one
+//!   pool for both, data in flight to the PEP needs reserved space, too: min(C, buffer / (RTT of
+//!   both legs)).
 //! - **Confirmation.** PETRA (M. Marchese, M. Rossi, G. Morabito, IEEE JSAC 22(2),
 //!   2004) puts a layer above the transports of the legs, STP over the satellite,
 //!   that keeps the end-to-end meaning of acknowledgements (reading of J.
@@ -48,20 +47,18 @@
 //!   Our reading: a TCP option on the SYN, to which the other PEP puts its own on
 //!   the SYN-ACK. A PEP that asks answers a SYN late, since it waits for that.
 //!   The four bytes of the option are not counted.
-//! - **Failure** (the same section wishes for recovery when a PEP fails). A PEP
-//!   that fails loses its connections and what it holds of them: bytes that it
-//!   has acknowledged and not delivered. With `reset` the next packet to it is
-//!   answered with a RST; with `silence` the hosts retransmit until they give up
-//!   (counted from the failure). Then the application connects anew, past the
-//!   dead PEP, and sends what its peer lacks: the peer says where it left off. Only
-//!   transfers and endless streams do so here. Connections that begin while the PEP
-//!   is down pass it; one that began anew stays end to end after it has recovered.
-//! - **Tunnel.** With `tunnel = "gateway"` at two PEPs that follow each other the
-//!   leg between them is a stream of one association that stands all along, as
-//!   `bentpipe gateway` has it. The first bytes open it, without a round trip. The streams
-//!   of a box share one sender, which is paced at the rate of the link and picks the
-//!   stream at the last moment (`crates/sim/src/tunnel.rs`); losses are found and
-//!   repaired as QUIC does (`crates/tcp/src/quic.rs`) and reduce nothing.
+//! - **Failure** (the same section wishes for recovery when a PEP fails). A PEP that fails loses
+//!   its connections and what it holds of them: bytes that it has acknowledged and not delivered.
+//!   With `reset` the next packet to it is answered with a RST; with `silence` the hosts retransmit
+//!   until they give up (counted from the failure). Then the application reconnects, past the dead
+//!   PEP, and sends what its peer lacks: the peer says where it left off. Only transfers and
+//!   endless streams do so here. Connections that begin while the PEP is down bypass it; one that
+//!   reconnected stays end to end after the PEP has recovered.
+//! - **Tunnel.** With `tunnel = "gateway"` at two PEPs that follow each other the leg between them
+//!   is a stream of one permanent association, as in `bentpipe gateway`. The first bytes open it,
+//!   without a round trip. The streams of a box share one sender, which is paced at the rate of the
+//!   link and picks the stream at the last moment (`crates/sim/src/tunnel.rs`); losses are found
+//!   and repaired as QUIC does (`crates/tcp/src/quic.rs`) and reduce nothing.
 //! - A SYN that comes again while a late PEP waits is dropped: it is a repetition.
 
 use bentpipe_units::Bytes;

@@ -34,11 +34,8 @@
 
 mod connection;
 
-use crate::connections::Connections;
-use crate::interface::{Counters, Pass, Side, Surroundings};
-use bentpipe_tcp::{Packet, Transmit};
-use bentpipe_units::{Duration, Time};
-use connection::Connection;
+use bentpipe_units::Duration;
+pub(crate) use connection::Connection;
 
 /// Parameters of the spoofing proxy.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -48,7 +45,7 @@ pub struct SpoofSettings {
     /// Duplicate ACKs of the receiver that are ignored before one makes the box
     /// retransmit.
     pub threshold: u32,
-    /// The shortest timer.
+    /// Lower bound of the local retransmission timer.
     pub tick: Duration,
 }
 
@@ -59,60 +56,6 @@ impl Default for SpoofSettings {
             threshold: 1,
             tick: Duration::from_millis(100),
         }
-    }
-}
-
-/// What all connections of a box share.
-#[derive(Clone, Debug)]
-struct Shared {
-    settings: SpoofSettings,
-    counters: Counters,
-}
-
-/// A spoofing proxy at one node.
-#[derive(Clone, Debug)]
-pub struct Spoof {
-    connections: Connections<Connection>,
-}
-
-impl Spoof {
-    /// A box that has processed no packet.
-    #[must_use]
-    pub fn new(settings: SpoofSettings) -> Spoof {
-        Spoof {
-            connections: Connections::new(Shared {
-                settings,
-                counters: Counters::default(),
-            }),
-        }
-    }
-
-    /// Processes a packet that passes.
-    pub fn on_packet<T: Transmit>(
-        &mut self,
-        around: Surroundings,
-        side: Side,
-        packet: &Packet,
-        out: &mut T,
-    ) -> Pass {
-        self.connections.on_packet(around, side, packet, out)
-    }
-
-    /// Does what has become due at `now`.
-    pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        self.connections.on_deadline(now, out);
-    }
-
-    /// When [`Spoof::on_deadline`] is to be called.
-    #[must_use]
-    pub fn deadline(&self) -> Time {
-        self.connections.deadline()
-    }
-
-    /// Its counters so far.
-    #[must_use]
-    pub fn counters(&self) -> &Counters {
-        &self.connections.shared.counters
     }
 }
 

@@ -3,7 +3,7 @@
 
     natural_earth.py PLACES.dbf LAND.shp
 
-writes `places.txt` beside this script and `crates/cli/src/map/land.txt`.
+writes `places.txt` beside this script and `crates/present/src/map/land.txt`.
 
 PLACES.dbf is `ne_10m_populated_places_simple.dbf`, LAND.shp is
 `ne_110m_land.shp`, both of version 2.0.0 of Natural Earth (naturalearthdata.com,
@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LAND = HERE.parents[1] / "cli/src/map/land.txt"
+LAND = HERE.parents[1] / "present/src/map/land.txt"
 
 # Codes that the original lacks or has wrong.
 CODES = {"Kosovo": "XK", "Senegal": "SN", "Somaliland": "-", "Northern Cyprus": "-"}
@@ -153,8 +153,13 @@ def places(path):
         code = CODES.get(row["adm0name"], row["iso_a2"])
         name = row["adm0name"]
         if code in ("GF", "GP", "MQ", "RE", "YT"):
-            name = {"GF": "French Guiana", "GP": "Guadeloupe", "MQ": "Martinique",
-                    "RE": "Reunion", "YT": "Mayotte"}[code]
+            name = {
+                "GF": "French Guiana",
+                "GP": "Guadeloupe",
+                "MQ": "Martinique",
+                "RE": "Reunion",
+                "YT": "Mayotte",
+            }[code]
         countries[(name, code)].append(row)
     lines = [
         "# Natural Earth 2.0.0, 10m populated places (public domain), packed by natural_earth.py.",
@@ -196,7 +201,9 @@ def land(path):
             start = 44 + 4 * parts
             ring = [struct.unpack("<dd", body[start + 16 * i :][:16]) for i in range(a, b)]
             rings.append([(round(100 * x), round(100 * y)) for x, y in ring])
-    lines = ["# Natural Earth 2.0.0, 110m land (public domain), packed by orbit/data/natural_earth.py."]
+    lines = [
+        "# Natural Earth 2.0.0, 110m land (public domain), packed by orbit/data/natural_earth.py."
+    ]
     for ring in sorted(rings, key=len, reverse=True):
         x, y = 0, 0
         words = []

@@ -1,12 +1,11 @@
 //! Files of orbital elements: TLE, 2LE and OMM.
 //!
-//! TLE: NORAD's two-line elements, each pair with or without a line of the
-//! name before it, blank lines and lines that begin with `#` passed over. A
-//! first line of two numbers, planes and satellites in each, is Hypatia's
-//! `tles.txt`: it tells which satellites share a plane. OMM: CCSDS 502.0-B-3
-//! orbit mean-elements messages as JSON (one or a list), CSV with a line of
-//! the names (CelesTrak's) or KVN. Which of them a text is, shows in its first
-//! characters. Elements go through SGP4 (the `sgp4` crate).
+//! TLE: NORAD's two-line elements, each pair with or without a line of the name before it, blank
+//! lines and lines that begin with `#` passed over. A first line of two numbers, planes and
+//! satellites in each, is Hypatia's `tles.txt`: it gives the satellites of each plane. OMM: CCSDS
+//! 502.0-B-3 orbit mean-elements messages as JSON (one or a list), CSV with a line of the names
+//! (CelesTrak's) or KVN. The first characters of a text determine its format. Elements go through
+//! SGP4 (the `sgp4` crate).
 
 use std::collections::BTreeMap;
 
@@ -23,7 +22,7 @@ use crate::quantity::{Angle, Distance};
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     pub(crate) entries: Vec<Entry>,
-    /// Planes and satellites in each, where the file says so.
+    /// Planes and satellites in each, if the file states them.
     pub(crate) planes: Option<(u32, u32)>,
 }
 
@@ -33,7 +32,7 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) epoch: Utc,
     pub(crate) constants: sgp4::Constants,
-    /// Degrees.
+    /// Inclination, degrees.
     pub(crate) inclination: f64,
     /// Mean, km above the ground.
     pub(crate) altitude_km: f64,
@@ -44,7 +43,7 @@ pub(crate) struct Entry {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct CatalogueError {
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub line: usize,
     /// What is wrong and what was expected.
     pub what: String,

@@ -1,6 +1,5 @@
-//! The numbers of the sky. All are those of ns-2.35 (`satellite/satgeometry.h`),
-//! so that its constellations can be met to the kilometre; where better values
-//! exist they are named.
+//! Physical constants. All are those of ns-2.35 (`satellite/satgeometry.h`), so that its
+//! constellations are reproduced to the kilometre; better values are noted where they exist.
 
 /// The earth's gravitational parameter, km³/s² (WGS-84: 398 600.4418).
 pub const MU_KM3_PER_S2: f64 = 398_601.2;

@@ -42,7 +42,7 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Four links a satellite: two in the plane, one to each plane beside it.
+    /// Four links per satellite: two in the plane, one to each adjacent plane.
     pub const GRID: Mesh = Mesh {
         in_plane: 1,
         across: 1,
@@ -59,23 +59,23 @@ pub enum LinkError {
     /// A satellite that does not exist.
     #[error("line {line}: satellite {satellite} does not exist: there are {count}, counted from 0")]
     Satellite {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
         /// The number that was read.
         satellite: u64,
         /// How many there are.
         count: usize,
     },
-    /// Not two numbers.
+    /// The line does not consist of two numbers.
     #[error("line {line}: expected two different satellite numbers, such as `0 21`")]
     Form {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
     },
 }
 
 impl Constellation {
-    /// Satellites that stand over the equator.
+    /// Geostationary satellites.
     #[must_use]
     pub fn geo(slots: &[GeoSlot]) -> Constellation {
         Constellation {
@@ -159,10 +159,9 @@ impl Constellation {
         Ok(self)
     }
 
-    /// With links as in a Walker shell instead: to both neighbours in the plane
-    /// and to one satellite of each plane beside it, under `rules`. The
-    /// satellites must be from elements and form a grid at time 0; they are put
-    /// in the order of their planes and slots.
+    /// With links as in a Walker shell instead: to both neighbours in the plane and to one
+    /// satellite of each adjacent plane, under `rules`. The satellites must be from elements and
+    /// form a grid at time 0; they are put in the order of their planes and slots.
     ///
     /// # Errors
     /// Why they form none.
@@ -250,8 +249,7 @@ impl Constellation {
         }
     }
 
-    /// The satellite that flies behind another in its plane, and will stand
-    /// where that one stands now.
+    /// The satellite that follows another in its plane, and will be where that one is now.
     #[must_use]
     pub fn follower(&self, satellite: u32) -> Option<u32> {
         let n = self.per_plane?;
@@ -273,8 +271,8 @@ impl Constellation {
         }
     }
 
-    /// Where all satellites are. A satellite whose elements say nothing about
-    /// that time (decayed) is put at the earth's centre, where nobody sees it.
+    /// Where all satellites are. A satellite whose elements are not valid at that time (decayed) is
+    /// put at the earth's centre, where no terminal sees it.
     pub fn positions(&self, time: Time, out: &mut Vec<Position>) {
         out.resize(self.len(), Position::CENTRE);
         match &self.motion {

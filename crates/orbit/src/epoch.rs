@@ -1,8 +1,8 @@
 //! Calendar instants and the angle of the earth.
 //!
-//! Greenwich mean sidereal time: IAU 1982 (Vallado, "Fundamentals of
-//! Astrodynamics", equation 3-45), UT1 taken as UTC, leap seconds left out:
-//! less than a second, 0.004 degrees of rotation, 0.5 km on the ground.
+//! Greenwich mean sidereal time: IAU 1982 (Vallado, "Fundamentals of Astrodynamics", equation
+//! 3-45), with UT1 taken as UTC and without leap seconds: an error of less than a second, 0.004
+//! degrees of rotation, 0.5 km on the ground.
 
 use core::fmt;
 use core::str::FromStr;
@@ -73,8 +73,8 @@ impl Utc {
 impl FromStr for Utc {
     type Err = UtcError;
 
-    /// `2026-03-20T12:00:00.5Z`; a blank may stand for `T`, seconds, their
-    /// fraction and `Z` may be missing.
+    /// `2026-03-20T12:00:00.5Z`; a blank may replace `T`; seconds, their fraction and `Z` may be
+    /// missing.
     fn from_str(text: &str) -> Result<Utc, UtcError> {
         parse(text).ok_or_else(|| UtcError(text.to_owned()))
     }

@@ -13,7 +13,7 @@ use crate::constants::GEO_ALTITUDE_KM;
 use crate::position::Position;
 use crate::quantity::{Angle, Distance, Place, PlaceError};
 
-/// A satellite that stands over a longitude of the equator.
+/// A geostationary satellite, above a longitude of the equator.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GeoSlot {
     place: Place,
@@ -48,7 +48,7 @@ impl GeoSlot {
         self.place.longitude()
     }
 
-    /// Where it stands.
+    /// Fixed position in the rotating earth's frame.
     #[must_use]
     pub fn position(self) -> Position {
         Position::above(self.place, Distance::from_km(GEO_ALTITUDE_KM))

@@ -1,15 +1,13 @@
-//! Whether satellites from a file form a grid: planes at even distances, each
-//! with satellites at even distances, as in a Walker shell. Then they can be
-//! linked as one.
+//! Checks whether satellites from a file form a grid: evenly spaced planes, each with evenly spaced
+//! satellites, as in a Walker shell. Then they can be linked like one.
 //!
-//! At one instant each satellite has a node (right ascension of the ascending
-//! node of the plane that it moves in) and an argument (its angle along the orbit
-//! from there). Nodes nearer to each other than [`PLANE_GAP`] are one plane. The
-//! planes must be evenly spaced, all around (a delta) or but for one wide gap, the
-//! seam (a star). The slots of a plane are as many as its commonest distance
-//! between neighbours says, the same in every plane. Distances may be off by a
-//! quarter of the spacing ([`TOLERANCE`]), and a tenth of the slots may be empty
-//! ([`MOST_EMPTY`]): satellites that are not there are not linked.
+//! At one instant each satellite has a node (right ascension of the ascending node of the plane
+//! that it moves in) and an argument (its angle along the orbit from there). Nodes nearer to each
+//! other than [`PLANE_GAP`] are one plane. The planes must be evenly spaced, all around (a delta)
+//! or except for one wide gap, the seam (a star). The number of slots of a plane follows from the
+//! most frequent distance between neighbours, and is the same in every plane. Distances may be off
+//! by a quarter of the spacing ([`TOLERANCE`]), and a tenth of the slots may be empty
+//! ([`MOST_EMPTY`]): missing satellites are not linked.
 
 mod error;
 
@@ -44,11 +42,11 @@ pub(crate) const ALTITUDE_KM: f64 = 25.0;
 pub struct Grid {
     /// Planes all around, or half around with a seam.
     pub pattern: Pattern,
-    /// Number of planes.
+    /// Number of orbital planes.
     pub planes: u32,
-    /// Slots of each.
+    /// Slots per plane.
     pub per_plane: u32,
-    /// Mean, degrees.
+    /// Mean inclination, degrees.
     pub inclination: f64,
     /// Mean, km above the ground.
     pub altitude_km: f64,
@@ -88,9 +86,9 @@ impl fmt::Display for Grid {
 #[derive(Clone, Copy)]
 struct Spot {
     number: u32,
-    /// Degrees.
+    /// Right ascension of the ascending node, degrees.
     node: f64,
-    /// Degrees.
+    /// Argument of latitude, degrees.
     argument: f64,
 }
 

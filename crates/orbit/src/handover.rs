@@ -1,14 +1,13 @@
-//! Which satellite a terminal uses, and when it changes.
+//! Choice of the satellite that a terminal uses, and handovers.
 //!
-//! Source: ns-2.35 (`satellite/sathandoff.cc`, `TermLinkHandoffMgr`) for
-//! [`Policy::Keep`]. Terminals look for a satellite every so often (10 s in
-//! ns-2). There is no make-before-break: between two looks a terminal keeps a
-//! satellite that has sunk below the mask. ns-2 can draw each pause between
-//! looks uniformly from half to one and a half times the interval.
+//! Source: ns-2.35 (`satellite/sathandoff.cc`, `TermLinkHandoffMgr`) for [`Policy::Keep`].
+//! Terminals search for a satellite at regular intervals (10 s in ns-2). There is no
+//! make-before-break: between two searches a terminal keeps a satellite that has sunk below the
+//! mask. ns-2 can draw each pause between looks uniformly from half to one and a half times the
+//! interval.
 //!
-//! Where satellites are mere repeaters (a bent pipe) it is the pair of
-//! terminals that needs one satellite: both must see it above their masks, and
-//! it stands as high as at the terminal that sees it lower.
+//! Where satellites are mere repeaters (a bent pipe) it is the pair of terminals that needs one
+//! satellite: both must see it above their masks, and its elevation is the lower one of the two.
 
 use core::fmt;
 use core::str::FromStr;
@@ -25,7 +24,7 @@ use crate::quantity::{Angle, Distance, Place};
 pub struct Terminal {
     /// Where, at altitude 0.
     pub place: Place,
-    /// It uses satellites that stand higher than this.
+    /// It uses satellites at a higher elevation than this.
     pub mask: Angle,
 }
 
@@ -44,7 +43,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// All of them.
+    /// All policies, in the order of their declaration.
     pub const ALL: [Policy; 3] = [Policy::Keep, Policy::Highest, Policy::Longest];
 
     /// As in scenarios and on the command line.
@@ -100,8 +99,8 @@ impl Group {
         }
     }
 
-    /// How high `satellite` stands, as the sine of the lowest elevation at
-    /// which a member sees it; none if one has it at or below its mask.
+    /// The elevation of `satellite`, as the sine of the lowest elevation at which a member sees it;
+    /// none if one has it at or below its mask.
     fn height(&self, satellite: Position) -> Option<f64> {
         let mut lowest = f64::INFINITY;
         for &(at, mask) in &self.members {

@@ -1,13 +1,12 @@
-//! Inter-satellite links: which there are and when they are up.
+//! Inter-satellite links: their topology, and when they are up.
 //!
-//! Source: ns-2.35 (`satellite/sathandoff.cc`). *Intra-plane* links are always
-//! up. An *inter-plane* link is down while either end is beyond the latitude
-//! threshold or the line of sight passes below the atmosphere's margin. A
-//! *cross-seam* link belongs to the satellite of the first plane: when the
-//! satellite that follows its peer is nearer it is handed to that one, and it
-//! is down while either end is beyond the latitude threshold, while the two
-//! are nearer in longitude than the longitude threshold, or out of sight. All
-//! are looked at every so often (10 s), and one step is taken at a time.
+//! Source: ns-2.35 (`satellite/sathandoff.cc`). *Intra-plane* links are always up. An *inter-plane*
+//! link is down while either end is beyond the latitude threshold or the line of sight passes below
+//! the atmosphere's margin. A *cross-seam* link belongs to the satellite of the first plane: when
+//! the satellite that follows its peer is nearer it is handed to that one, and it is down while
+//! either end is beyond the latitude threshold, while the two are nearer in longitude than the
+//! longitude threshold, or out of sight. All are updated at regular intervals (10 s), one step at a
+//! time.
 
 use crate::position::Position;
 use crate::quantity::Angle;
@@ -28,9 +27,9 @@ pub enum IslKind {
 pub struct Isl {
     /// One end; of a cross-seam link that of the first plane.
     pub a: u32,
-    /// The other end.
+    /// Index of the other satellite.
     pub b: u32,
-    /// What it joins.
+    /// Whether it stays in the plane or crosses planes.
     pub kind: IslKind,
     /// Whether packets can use it.
     pub up: bool,

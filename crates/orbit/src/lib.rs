@@ -1,10 +1,9 @@
 //! Moving satellites without a clock: positions, visibility, routes, timelines.
 //!
-//! A [`Constellation`] (GEO slots, a Walker [`Shell`], a [`preset`] or the
-//! satellites of a [`Catalogue`]) and [`Terminal`]s on the ground go into
-//! [`plan`], which works out who uses which satellite when, the shortest path
-//! of each pair at each time and the delay of every link on it: a [`Plan`].
-//! The earth is a sphere that turns once in a sidereal day; the numbers are in
+//! A [`Constellation`] (GEO slots, a Walker [`Shell`], a [`preset`] or the satellites of a
+//! [`Catalogue`]) and [`Terminal`]s on the ground go into [`plan`], which computes the satellite of
+//! each terminal over time, the shortest path of each pair at each time and the delay of every link
+//! on it: a [`Plan`]. The earth is a sphere that turns once in a sidereal day; the numbers are in
 //! [`constants`].
 //!
 //! ```

@@ -5,11 +5,10 @@
 //! by `data/natural_earth.py`, with a few English names added there. Positions
 //! are those of Natural Earth to a hundredth of a degree, a kilometre or 4 us.
 //!
-//! A name matches whatever its case, accents and punctuation are (`Sao Paulo`,
-//! `st petersburg`). After commas may follow the region and the country, by name
-//! or code (`OR`, `US`). Where a name fits several places it means one that has
-//! [`DOMINANCE`] times the people of every other, and is otherwise an error that
-//! lists them: `Paris` is that of France, `Birmingham` is asked back.
+//! A name matches whatever its case, accents and punctuation are (`Sao Paulo`, `st petersburg`).
+//! After commas may follow the region and the country, by name or code (`OR`, `US`). If a name fits
+//! several places, it means the one with [`DOMINANCE`] times the population of every other;
+//! otherwise it is an error that lists them: `Paris` is that of France, `Birmingham` is ambiguous.
 
 mod read;
 mod site;
@@ -28,18 +27,18 @@ pub const DOMINANCE: u32 = 10;
 /// A place with a name.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct City {
-    /// Its usual name.
+    /// Usual English name.
     pub name: &'static str,
     /// State or province; only where that tells places of one name apart, and
     /// everywhere in Australia, Canada and the United States.
     pub region: Option<&'static str>,
-    /// The country's name.
+    /// English name of the country.
     pub country: &'static str,
     /// The country's code of two letters (ISO 3166); none for a few territories.
     pub code: Option<&'static str>,
     /// Of the urban area, rounded to thousands.
     pub people: u32,
-    /// Where it is.
+    /// Latitude and longitude.
     pub place: Place,
 }
 

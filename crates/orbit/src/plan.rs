@@ -1,5 +1,5 @@
-//! What a constellation does for given pairs of terminals over a run: paths,
-//! delays, handovers, all worked out beforehand.
+//! The behaviour of a constellation for given pairs of terminals over a run: paths, delays and
+//! handovers, computed in advance.
 
 use bentpipe_units::{Duration, Time};
 
@@ -20,14 +20,14 @@ pub enum Node {
 pub enum EdgeKind {
     /// A terminal and a satellite.
     Ground,
-    /// Two satellites.
+    /// A link between two satellites.
     Isl(IslKind),
 }
 
 /// A point of a delay's course.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Knot {
-    /// When.
+    /// Time of this point.
     pub at: Time,
     /// The one-way propagation delay then.
     pub delay: Duration,
@@ -42,13 +42,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// Where it begins.
+    /// Start of the stretch.
     #[must_use]
     pub fn from(&self) -> Time {
         self.knots[0].at
     }
 
-    /// Where it ends.
+    /// End of the stretch.
     #[must_use]
     pub fn to(&self) -> Time {
         self.knots[self.knots.len() - 1].at
@@ -78,9 +78,9 @@ pub struct Edge {
     /// The smaller end in the order of [`Node`]: of a ground edge the
     /// satellite.
     pub a: Node,
-    /// The other end.
+    /// The other end of the edge.
     pub b: Node,
-    /// What it joins.
+    /// Kind of the edge.
     pub kind: EdgeKind,
     /// When it is used, in order; gaps are longer than a minute.
     pub spans: Vec<Span>,
@@ -130,9 +130,9 @@ pub struct Leg<'a> {
 /// A change of satellite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handover {
-    /// When.
+    /// Time of the handover.
     pub at: Time,
-    /// From then on; none while nobody is above the mask.
+    /// The satellite from then on; `None` while none is above the mask.
     pub satellite: Option<u32>,
 }
 

@@ -1,11 +1,9 @@
 //! From a constellation and terminals to a [`Plan`].
 //!
-//! Three clocks run through the plan: every terminal (or, over a bent pipe,
-//! every pair) looks for a satellite at its interval, inter-satellite links
-//! are looked at at theirs, and routes are worked out again at every instant
-//! at which anybody looked. Between looks paths stay and delays move on.
-//! (ns-2 can work out routes for every packet; with a packet just after a
-//! look the two are the same.)
+//! Three clocks run through the plan: every terminal (or, over a bent pipe, every pair) searches
+//! for a satellite at its interval, inter-satellite links are updated at theirs, and routes are
+//! recomputed at each of these instants. In between, paths stay the same and delays change. (ns-2
+//! can compute routes for every packet; for a packet just after an update the two agree.)
 
 use std::collections::HashMap;
 
@@ -32,14 +30,14 @@ pub enum Mode {
     Isl,
 }
 
-/// How to plan.
+/// Settings of the planner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
     /// From time 0 on.
     pub duration: Duration,
-    /// What satellites do.
+    /// How satellites forward: bent pipe or inter-satellite links.
     pub mode: Mode,
-    /// How terminals choose.
+    /// How terminals choose their satellite.
     pub policy: Policy,
     /// Between two looks for a satellite.
     pub search: Duration,
@@ -73,9 +71,9 @@ pub enum PlanError {
     /// A pair names a terminal that is not there, or one twice.
     #[error("a pair joins two different terminals of {count}, not {from} and {to}")]
     Pair {
-        /// From.
+        /// Index of the first terminal.
         from: u32,
-        /// To.
+        /// Index of the second terminal.
         to: u32,
         /// How many there are.
         count: usize,
@@ -88,9 +86,9 @@ pub enum PlanError {
         "{looks} looks at {satellites} satellites are too many: take a longer interval or a shorter run"
     )]
     TooMuch {
-        /// Looks.
+        /// Number of updates that the plan would need.
         looks: u64,
-        /// Satellites.
+        /// Number of satellites.
         satellites: usize,
     },
 }

@@ -1,13 +1,13 @@
-//! Points in space and what lies between two of them.
+//! Points in space, and distances and lines of sight between them.
 
 use bentpipe_units::math::{asin, atan2, cos, sin, sqrt};
 
 use crate::constants::{ATMOSPHERE_MARGIN_KM, EARTH_RADIUS_KM};
 use crate::quantity::{Angle, Distance, Place};
 
-/// A point in kilometres from the earth's centre, in the frame that turns with
-/// the earth: x through 0 N 0 E, y through 0 N 90 E, z through the north pole.
-/// The earth's centre itself stands for a satellite that is not there.
+/// A point in kilometres from the earth's centre, in the frame that turns with the earth: x through
+/// 0 N 0 E, y through 0 N 90 E, z through the north pole. The earth's centre itself represents a
+/// missing satellite.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Position {
     /// Towards 0 N 0 E, km.
@@ -60,7 +60,7 @@ impl Position {
         self.distance(Position::CENTRE)
     }
 
-    /// Above the ground.
+    /// Height above the ground of the spherical earth.
     #[must_use]
     pub fn altitude(self) -> Distance {
         Distance::from_km(self.radius().km() - EARTH_RADIUS_KM)
@@ -87,8 +87,8 @@ impl Position {
         atan2(self.y, self.x)
     }
 
-    /// The sine of the elevation at which `satellite` stands over this point of
-    /// the ground; -1 for a satellite that is not there.
+    /// The sine of the elevation of `satellite` at this point of the ground; -1 for a missing
+    /// satellite.
     pub(crate) fn sine_of_elevation(self, satellite: Position) -> f64 {
         let radius = self.km_to(Position::CENTRE);
         let range = self.km_to(satellite);
@@ -132,7 +132,7 @@ pub fn visibility_limit(altitude: Distance) -> Distance {
     Distance::from_km(2.0 * sqrt((radius * radius - lowest * lowest).max(0.0)))
 }
 
-/// The slant range to a satellite at `altitude` that stands at `elevation`.
+/// The slant range to a satellite at `altitude` and `elevation`.
 #[must_use]
 pub fn slant_range(altitude: Distance, elevation: Angle) -> Distance {
     let radius = EARTH_RADIUS_KM + altitude.km();
@@ -140,8 +140,8 @@ pub fn slant_range(altitude: Distance, elevation: Angle) -> Distance {
     Distance::from_km(sqrt(up * up + radius * radius - EARTH_RADIUS_KM * EARTH_RADIUS_KM) - up)
 }
 
-/// The half angle, seen from the earth's centre, of the cap from which a
-/// satellite at `altitude` stands at least at `mask`.
+/// The half angle, seen from the earth's centre, of the cap in which a satellite at `altitude` has
+/// an elevation of at least `mask`.
 #[must_use]
 pub fn coverage_half_angle(altitude: Distance, mask: Angle) -> Angle {
     let radius = EARTH_RADIUS_KM + altitude.km();

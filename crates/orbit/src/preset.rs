@@ -36,7 +36,7 @@ use crate::shell::{Pattern, Phasing, Shell};
 pub struct Preset {
     /// As in scenarios and on the command line.
     pub name: &'static str,
-    /// Satellites and links.
+    /// Orbits of the satellites and the links between them.
     pub constellation: Constellation,
     /// The least elevation at which terminals use a satellite.
     pub mask: Angle,

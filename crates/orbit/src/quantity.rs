@@ -12,7 +12,7 @@ use crate::constants::LIGHT_KM_PER_S;
 pub struct Angle(f64);
 
 impl Angle {
-    /// No angle.
+    /// 0 degrees.
     pub const ZERO: Angle = Angle(0.0);
 
     /// An angle of `degrees`.
@@ -27,13 +27,13 @@ impl Angle {
         Angle(radians)
     }
 
-    /// In degrees.
+    /// Value in degrees.
     #[must_use]
     pub fn degrees(self) -> f64 {
         self.0 * (180.0 / core::f64::consts::PI)
     }
 
-    /// In radians.
+    /// Value in radians.
     #[must_use]
     pub const fn radians(self) -> f64 {
         self.0
@@ -57,7 +57,7 @@ impl Distance {
         Distance(km)
     }
 
-    /// In kilometres.
+    /// Value in kilometres.
     #[must_use]
     pub const fn km(self) -> f64 {
         self.0
@@ -93,7 +93,7 @@ pub enum PlaceError {
     /// More than half a turn, or not a number.
     #[error("longitude {0} is not between -180 and 180 degrees")]
     Longitude(f64),
-    /// Not two numbers.
+    /// The text does not consist of two numbers.
     #[error("`{0}` is not a place: expected LATITUDE,LONGITUDE in degrees, such as 37.9,-122.3")]
     Form(String),
 }

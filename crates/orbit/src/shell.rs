@@ -46,11 +46,11 @@ pub struct Shell {
     pub inclination: Angle,
     /// Of every satellite, above the ground.
     pub altitude: Distance,
-    /// Number of planes.
+    /// Number of orbital planes.
     pub planes: u32,
-    /// Satellites in each.
+    /// Satellites per plane.
     pub per_plane: u32,
-    /// Star or delta.
+    /// Walker star or Walker delta.
     pub pattern: Pattern,
     /// From the ascending node of a plane to the next one's.
     pub node_spacing: Angle,
@@ -72,23 +72,23 @@ pub enum ShellError {
     /// Satellites that do not fill the planes.
     #[error("{satellites} satellites cannot be shared out evenly among {planes} planes")]
     Uneven {
-        /// t.
+        /// Total number t.
         satellites: u32,
-        /// p.
+        /// Number of planes p.
         planes: u32,
     },
     /// f is not smaller than p.
     #[error("phasing {phasing} must be smaller than the number of planes, {planes}")]
     Phasing {
-        /// f.
+        /// Phasing factor f.
         phasing: u32,
-        /// p.
+        /// Number of planes p.
         planes: u32,
     },
     /// Nothing, or too much.
     #[error("a shell has 1 to {MAX_SATELLITES} satellites, not {0}")]
     Size(u64),
-    /// Beyond 180 degrees.
+    /// The inclination is outside 0 to 180 degrees.
     #[error("inclination {0} is not between 0 and 180 degrees")]
     Inclination(f64),
     /// Below the atmosphere or not a number.
@@ -104,13 +104,13 @@ const HIGHEST_KM: f64 = 400_000.0;
 /// Walker's `i: t/p/f`: inclination in degrees, satellites, planes, phasing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Walker {
-    /// i, degrees.
+    /// Inclination i, degrees.
     pub inclination: f64,
-    /// t.
+    /// Total number of satellites t.
     pub satellites: u32,
-    /// p.
+    /// Number of planes p.
     pub planes: u32,
-    /// f.
+    /// Phasing factor f, from 0 to p - 1.
     pub phasing: u32,
 }
 
@@ -218,7 +218,7 @@ impl Shell {
         Distance::from_km(EARTH_RADIUS_KM + self.altitude.km())
     }
 
-    /// One turn.
+    /// Orbital period.
     #[must_use]
     pub fn period(&self) -> Duration {
         Duration::from_secs_f64(2.0 * core::f64::consts::PI / self.mean_motion())
@@ -237,7 +237,7 @@ impl Shell {
         Distance::from_km(2.0 * self.radius().km() * sin(half))
     }
 
-    /// Radians per second.
+    /// Mean motion, radians per second.
     fn mean_motion(&self) -> f64 {
         let r = self.radius().km();
         sqrt(MU_KM3_PER_S2 / (r * r * r))

@@ -1,10 +1,9 @@
 //! The delay of an edge as knots over the time in which it is used.
 //!
-//! Knots stand at most 80 s apart; a stretch between two is halved until the
-//! straight line meets the delay to 5 us at a quarter, the half and three
-//! quarters of it, or it is shorter than a tenth of a second. The delay's
-//! curvature hardly changes over such a stretch, so that the error between the
-//! points looked at stays below twice that.
+//! Knots are at most 80 s apart; a stretch between two is halved until linear interpolation is
+//! within 5 us of the delay at a quarter, the half and three quarters of it, or it is shorter than
+//! a tenth of a second. The delay's curvature hardly changes over such a stretch, so that the error
+//! between the points looked at stays below twice that.
 
 use bentpipe_units::{Duration, Time};
 

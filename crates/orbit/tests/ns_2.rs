@@ -132,7 +132,7 @@ fn compare(name: &str, csv: &str) -> Outcome {
     outcome
 }
 
-/// Says what came out (`cargo test -- --nocapture`) and holds it to its bars.
+/// Prints the results (`cargo test -- --nocapture`) and compares them with the tolerances.
 #[expect(
     clippy::print_stdout,
     reason = "the figures are what the test is about"

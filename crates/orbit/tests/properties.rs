@@ -114,8 +114,8 @@ fn check(name: &str, sky: &Constellation, mask: Angle, plan: &Plan, settings: &S
             nodes.sort_unstable();
             nodes.dedup();
             assert_eq!(nodes.len(), path.len());
-            // Nobody uses a satellite that was below the mask at the last look,
-            // and nobody's satellite sinks by more than a degree a second.
+            // No terminal uses a satellite that was below the mask at the last update, and no
+            // satellite sinks by more than a degree per second.
             let n = path.len();
             for (satellite, terminal) in [(path[1], path[0]), (path[n - 2], path[n - 1])] {
                 let fell = if settings.jitter.is_none() { 0.0 } else { 15.0 };

@@ -96,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                         point(loss),
                         AxisPoint::text(transport),
                     ];
-                    let labels = file.axes(&axes, &points)?;
+                    let labels = file.axes(&points)?;
                     for replication in 0..replications {
                         let time = 1.0 + ((7919 * run) % 1000) as f64 / 1000.0;
                         let time = (!run.is_multiple_of(97)).then_some(time);

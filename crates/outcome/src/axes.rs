@@ -5,7 +5,7 @@ use crate::columns::{Column, kind_of};
 use crate::value::{Kind, Value};
 use std::path::Path;
 
-/// What the numbers of an axis measure: the ending of its column of numbers.
+/// The dimension of the numbers of an axis: the suffix of its column of numbers.
 ///
 /// Each quantity has one unit, whatever the study writes: `300 ms` and `1 s`
 /// are 0.3 and 1 in `rtt_s`.
@@ -54,7 +54,7 @@ impl AxisUnit {
 pub struct AxisColumn {
     /// Name of the axis.
     pub name: String,
-    /// What its numbers measure; `None` where it has none.
+    /// The dimension of its numbers; `None` if it has none.
     pub unit: Option<AxisUnit>,
     /// True if the folder of the file says the label, `delay=50%20ms`: then the
     /// label is no column of the file.
@@ -72,8 +72,8 @@ impl AxisColumn {
         }
     }
 
-    /// The name of the column of its labels in a table that has these columns beside
-    /// those of axes.
+    /// The name of the column of its labels in a table that has these columns besides those of
+    /// axes.
     #[must_use]
     pub fn column(&self, columns: &[Column]) -> String {
         let known = |name: &str| kind_of(name).is_some() || columns.iter().any(|c| c.name == name);

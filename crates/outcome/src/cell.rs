@@ -1,12 +1,12 @@
-//! The types that the cells of tables hold.
+//! The types of the cells of tables.
 
-use crate::record::Quantity;
+use crate::unit::Unit;
 use crate::value::{Kind, Value, seconds};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
 /// A type that fits into a cell.
 pub(crate) trait Cell: Sized {
-    /// What the cells of a column of that name hold.
+    /// Type of the cells of a column of that name.
     fn kind(column: &str) -> Kind;
 
     /// The cell.
@@ -18,8 +18,8 @@ pub(crate) trait Cell: Sized {
     /// The number in its base unit, if it is one.
     fn number(&self) -> Option<f64>;
 
-    /// What the number measures.
-    fn quantity(column: &str) -> Quantity;
+    /// The dimension of the number.
+    fn unit(column: &str) -> Unit;
 }
 
 fn integer(value: &Value, column: &str) -> Result<Option<u64>, String> {
@@ -39,7 +39,7 @@ fn number(value: &Value, column: &str) -> Result<Option<f64>, String> {
 
 /// The types that a cell holds as a whole number.
 macro_rules! whole {
-    ($($type:ty, $quantity:ident, $from:expr, $to:expr, $number:expr;)*) => {$(
+    ($($type:ty, $unit:ident, $from:expr, $to:expr, $number:expr;)*) => {$(
         impl Cell for $type {
             fn kind(_: &str) -> Kind {
                 Kind::Integer
@@ -53,8 +53,8 @@ macro_rules! whole {
             fn number(&self) -> Option<f64> {
                 Some($number(*self))
             }
-            fn quantity(_: &str) -> Quantity {
-                Quantity::$quantity
+            fn unit(_: &str) -> Unit {
+                Unit::$unit
             }
         }
     )*};
@@ -97,8 +97,8 @@ impl Cell for Duration {
         Some(seconds(*self))
     }
 
-    fn quantity(_: &str) -> Quantity {
-        Quantity::Seconds
+    fn unit(_: &str) -> Unit {
+        Unit::Seconds
     }
 }
 
@@ -119,11 +119,11 @@ impl Cell for f64 {
         Some(*self)
     }
 
-    fn quantity(column: &str) -> Quantity {
+    fn unit(column: &str) -> Unit {
         if column.ends_with("_segments") {
-            Quantity::Segments
+            Unit::Segments
         } else {
-            Quantity::Ratio
+            Unit::Ratio
         }
     }
 }
@@ -145,8 +145,8 @@ impl Cell for Ratio {
         Some(self.get())
     }
 
-    fn quantity(_: &str) -> Quantity {
-        Quantity::Ratio
+    fn unit(_: &str) -> Unit {
+        Unit::Ratio
     }
 }
 
@@ -172,8 +172,8 @@ impl Cell for String {
         None
     }
 
-    fn quantity(_: &str) -> Quantity {
-        Quantity::Count
+    fn unit(_: &str) -> Unit {
+        Unit::Count
     }
 }
 
@@ -194,8 +194,8 @@ impl<T: Cell> Cell for Option<T> {
         self.as_ref()?.number()
     }
 
-    fn quantity(column: &str) -> Quantity {
-        T::quantity(column)
+    fn unit(column: &str) -> Unit {
+        T::unit(column)
     }
 }
 
@@ -203,7 +203,7 @@ impl<T: Cell> Cell for Option<T> {
 pub(crate) trait Counter: Copy {
     /// The counts of both.
     fn plus(self, other: Self) -> Self;
-    /// What was added to `earlier`.
+    /// The difference from `earlier`.
     fn less(self, earlier: Self) -> Self;
 }
 

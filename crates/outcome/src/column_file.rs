@@ -1,4 +1,4 @@
-//! Columns of a Parquet file of results one at a time, without rows in memory.
+//! Reads the columns of a Parquet file of results one at a time, without rows in memory.
 
 use crate::columns::Column;
 use crate::parquet_file::{COLUMNS, error};
@@ -49,7 +49,7 @@ impl ColumnFile {
         })
     }
 
-    /// The file.
+    /// Path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -182,7 +182,7 @@ impl<'a, T> NextIfThere<'a, T> for std::slice::Iter<'a, T> {
     }
 }
 
-/// What reads some records into levels and values.
+/// Reader of records into levels and values.
 type Take<'a, T> = dyn FnMut(usize, &mut Vec<i16>, &mut Vec<T>) -> Result<(usize, usize, usize), ParquetError>
     + 'a;
 
@@ -228,7 +228,7 @@ fn check_rows(metadata: &ParquetMetaData) -> Result<(), ParquetError> {
     }
 }
 
-/// What a file's metadata says beside its columns.
+/// A file's metadata, except its columns.
 fn entries(metadata: &ParquetMetaData) -> Vec<(String, String)> {
     let entries = metadata.file_metadata().key_value_metadata();
     let entries = entries.into_iter().flatten();
@@ -295,7 +295,7 @@ mod tests {
                 label: format!("{} s", run % 3),
                 number: Some((run % 3) as f64),
             };
-            let mut row = file.axes(&axes, &[point]).unwrap();
+            let mut row = file.axes(&[point]).unwrap();
             let rate = (!run.is_multiple_of(5)).then_some(run as f64 / 7.0);
             row.extend([Value::from(run + 10), rate.into()]);
             file.row(&row).unwrap();

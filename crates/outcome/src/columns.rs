@@ -6,8 +6,6 @@ use crate::value::Kind;
 use crate::{
     FlowLinkStats, FlowOutcome, LegOutcome, LinkOutcome, MiddleboxOutcome, Outcome, RunInfo, RunKey,
 };
-use bentpipe_units::Rate;
-use std::ops::Deref;
 
 /// One of the tables of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// Every table.
+    /// All kinds of tables, in the order of their declaration.
     pub const ALL: [TableKind; 6] = [
         TableKind::Runs,
         TableKind::Links,
@@ -50,7 +48,7 @@ impl TableKind {
         }
     }
 
-    /// What it has a row for.
+    /// Meaning of a row.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -89,11 +87,11 @@ impl TableKind {
 pub struct Column {
     /// Its name, with the unit.
     pub name: String,
-    /// What its cells hold.
+    /// Type of its cells.
     pub kind: Kind,
     /// The unit of its numbers; empty for texts and names.
     pub unit: &'static str,
-    /// What it says, in one line.
+    /// One-line description.
     pub about: String,
 }
 
@@ -111,7 +109,7 @@ impl Column {
     }
 }
 
-/// The endings of names and the units that they stand for.
+/// The endings of names and their units.
 const UNITS: [(&str, &str); 8] = [
     ("_ns", "ns"),
     ("_s", "s"),
@@ -129,7 +127,7 @@ const NUMBERS: [&str; 3] = ["run", "seed", "leg"];
 fn unit(name: &str, kind: Kind) -> &'static str {
     let known = UNITS.iter().find(|(ending, _)| name.ends_with(ending));
     match (kind, known) {
-        (Kind::Text, _) => "",
+        (Kind::Text | Kind::Flag, _) => "",
         (_, Some((_, unit))) => unit,
         (Kind::Integer, None) if NUMBERS.contains(&name) => "",
         (Kind::Integer, None) => "count",
@@ -137,9 +135,9 @@ fn unit(name: &str, kind: Kind) -> &'static str {
     }
 }
 
-/// The columns of a table, in order, without a study's axes. They begin with
-/// `study` and `run`, which name a run, and which every file has: rows of two
-/// files are of one run where both are the same.
+/// The columns of a table, in order, without a study's axes. They begin with `study` and `run`,
+/// which name a run, and which every file has: rows of two files belong to the same run if both are
+/// equal.
 #[must_use]
 pub fn columns(table: TableKind) -> Vec<Column> {
     let key = declared::<RunKey>();
@@ -175,43 +173,7 @@ pub fn run_columns() -> Vec<Column> {
     [declared::<RunKey>(), declared::<RunInfo>()].concat()
 }
 
-/// An outcome with what all its rows share, so that a run of many flows takes
-/// no time that grows with their square.
-pub struct Run<'a> {
-    outcome: &'a Outcome,
-    pub(crate) total_goodput: Rate,
-    pub(crate) jain_index: Option<f64>,
-}
-
-impl Run<'_> {
-    pub(crate) fn of(outcome: &Outcome) -> Run<'_> {
-        Run {
-            outcome,
-            total_goodput: outcome.total_goodput(),
-            jain_index: outcome.jain_index(),
-        }
-    }
-
-    /// What every row says of the run.
-    pub(crate) fn info(&self) -> RunInfo {
-        RunInfo {
-            scenario: self.scenario.clone(),
-            seed: self.seed,
-            ended_at: self.ended_at,
-            events: self.events,
-            packet_hops: self.packet_hops,
-        }
-    }
-}
-
-impl Deref for Run<'_> {
-    type Target = Outcome;
-    fn deref(&self) -> &Outcome {
-        self.outcome
-    }
-}
-
-/// What the cells of a column of any table hold; `None` for a study's axes.
+/// Type of the cells of a column of any table; `None` for a study's axes.
 pub(crate) fn kind_of(name: &str) -> Option<Kind> {
     let mut all = TableKind::ALL.into_iter().flat_map(columns);
     all.find(|column| column.name == name).map(|c| c.kind)

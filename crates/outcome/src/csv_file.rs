@@ -41,7 +41,7 @@ impl CsvWriter {
             .map_err(|e| error(&self.path, "write", e))
     }
 
-    /// The provenance goes first: a table never stands without its own.
+    /// The provenance is written first, so that a table never exists without it.
     pub(crate) fn finish(self) -> Result<(), Error> {
         let path = &self.path;
         let file = self
@@ -71,10 +71,10 @@ pub(crate) fn read(path: &Path) -> Result<Table, Error> {
         let mut row = Vec::with_capacity(columns.len());
         for ((text, &kind), name) in record.iter().zip(&kinds).zip(&columns) {
             row.push(Value::parse(text, kind).ok_or_else(|| {
-                let what = if kind == Kind::Integer {
-                    "a whole number"
-                } else {
-                    "a number"
+                let what = match kind {
+                    Kind::Integer => "a whole number",
+                    Kind::Flag => "true or false",
+                    Kind::Number | Kind::Text => "a number",
                 };
                 Error::malformed(path, line, format!("`{name}` is `{text}`, not {what}"))
             })?);

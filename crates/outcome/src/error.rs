@@ -1,4 +1,4 @@
-//! What can go wrong with a file of results.
+//! Errors of files of results.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,45 +11,45 @@ pub enum Error {
     /// The file system said no.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What was being done: `create`, `write`, `read`, ...
+        /// The operation that failed: `create`, `write`, `read`, ...
         action: &'static str,
-        /// What the system answered.
+        /// Error of the system.
         source: io::Error,
     },
     /// The file's content is not what it should be.
     #[error("{}{}: {what}", path.display(), line.map_or(String::new(), |l| format!(":{l}")))]
     Malformed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The line, counted from 1, for files of lines.
         line: Option<u64>,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
     /// The name of the file does not say its format.
     #[error("{}: the name of a table must end in `.csv` or `.parquet`", path.display())]
     UnknownFormat {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// Two axes have the same name.
     #[error("{}: two axes are named `{axis}`", path.display())]
     DuplicateAxis {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The name.
+        /// Name of the axis.
         axis: String,
     },
     /// A row has more or fewer axis values than the table has axes.
     #[error("{}: {found} axis values for {expected} axes", path.display())]
     AxisCount {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Axes of the table.
         expected: usize,
-        /// Values given.
+        /// Number of values found.
         found: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! An interval of a run: what flows got in it and how they shared links.
+//! An interval of a run: the traffic of flows in it and their shares of links.
 
 use crate::{
     Checkpoint, FlowCounts, FlowLinkCounts, FlowLinkStats, FlowOutcome, Outcome, jain_index,
@@ -16,7 +16,7 @@ pub struct Interval<'a> {
     after: State<'a>,
 }
 
-/// What had been counted at one end of an interval.
+/// Counters at one end of an interval.
 #[derive(Clone, Copy, Debug)]
 enum State<'a> {
     Nothing,
@@ -86,13 +86,13 @@ impl Outcome {
 }
 
 impl Interval<'_> {
-    /// Where it begins.
+    /// Start of the interval.
     #[must_use]
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// Where it ends.
+    /// End of the interval.
     #[must_use]
     pub fn to(&self) -> Time {
         self.to
@@ -104,7 +104,7 @@ impl Interval<'_> {
         self.to.since(self.from)
     }
 
-    /// What a flow did in it.
+    /// Traffic of a flow in it.
     #[must_use]
     pub fn flow(&self, flow: usize) -> FlowCounts {
         let at = |state: State<'_>| match state {
@@ -118,7 +118,7 @@ impl Interval<'_> {
         at(self.after).since(&at(self.before))
     }
 
-    /// What a flow did to a link in it, by the index of the crossing.
+    /// Traffic of a flow on a link in it, by the index of the crossing.
     #[must_use]
     pub fn crossing(&self, crossing: usize) -> FlowLinkCounts {
         let at = |state: State<'_>| match state {

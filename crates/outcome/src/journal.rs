@@ -1,13 +1,10 @@
-//! An append-only record of finished runs, so that a study that was killed
-//! goes on where it stopped.
+//! An append-only record of finished runs, so that a killed study resumes where it stopped.
 //!
-//! The file starts with a magic line and is followed by frames: the length of
-//! the content (32 bits, little-endian), the CRC-32 of length and content, and
-//! the content. The first frame holds the header, each other the length of a
-//! key (32 bits), the key and the value as JSON, compressed where it is long. A
-//! frame that is cut short or whose checksum is wrong ends the journal: it and
-//! what follows are cut off when the file is opened. Nothing in it depends on the
-//! time of day.
+//! The file starts with a magic line and is followed by frames: the length of the content (32 bits,
+//! little-endian), the CRC-32 of length and content, and the content. The first frame holds the
+//! header, each other the length of a key (32 bits), the key and the value as JSON, compressed if
+//! it is long. A truncated frame or one with a wrong checksum ends the journal: opening the file
+//! truncates it there. Its content does not depend on the time of day.
 
 mod buffer;
 mod frame;
@@ -31,11 +28,11 @@ const BATCH: u32 = 64;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The journal belongs to something else: another scenario, seed or
-    /// version. [`Journal::restart`] starts anew.
+    /// The journal belongs to something else: another scenario, seed or version.
+    /// [`Journal::restart`] starts from scratch.
     #[error("{}: the journal is of `{found}`, not of `{expected}`", path.display())]
     Header {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The header that was asked for.
         expected: String,
@@ -45,21 +42,21 @@ pub enum JournalError {
     /// The file is no journal, or its header is damaged. It is left alone.
     #[error("{}: not a journal of this version", path.display())]
     NotAJournal {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// Another process writes it.
     #[error("{}: the journal is in use by another process", path.display())]
     InUse {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// The value cannot be written as JSON.
     #[error("{}: the record `{key}` cannot be written: {source}", path.display())]
     Encode {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The record's key.
+        /// Key of the record.
         key: String,
         /// Why.
         source: serde_json::Error,
@@ -67,7 +64,7 @@ pub enum JournalError {
     /// The value is not what the caller expects.
     #[error("the record `{key}` cannot be read: {source}")]
     Decode {
-        /// The record's key.
+        /// Key of the record.
         key: String,
         /// Why.
         source: serde_json::Error,
@@ -75,19 +72,19 @@ pub enum JournalError {
     /// The record has 4 GiB or more.
     #[error("{}: the record `{key}` is too long", path.display())]
     TooLong {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The record's key.
+        /// Key of the record.
         key: String,
     },
     /// The file system said no.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What was being done.
+        /// The operation that failed.
         action: &'static str,
-        /// What the system answered.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -95,7 +92,7 @@ pub enum JournalError {
 /// A record of a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What the record is about, such as a run's hash.
+    /// Identifies the record, such as a run's hash.
     pub key: String,
     /// The value as JSON.
     pub value: String,
@@ -147,10 +144,9 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at `path`, or begins it if there is none, and returns
-    /// the records that it holds, oldest first. A key that was appended twice
-    /// is there twice; the later one is meant. `header` says what the records
-    /// belong to: hashes and versions.
+    /// Opens the journal at `path`, or begins it if there is none, and returns the records that it
+    /// holds, oldest first. A key that was appended twice occurs twice; the later one counts.
+    /// `header` identifies what the records belong to: hashes and versions.
     ///
     /// # Errors
     /// [`JournalError::Header`] if the journal has another header,
@@ -210,8 +206,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Begins the journal anew and forgets what it held, whatever the file
-    /// was.
+    /// Restarts the journal and discards its content, whatever the file was.
     ///
     /// # Errors
     /// [`JournalError::InUse`] if another process holds it,
@@ -320,7 +315,7 @@ impl Journal {
         let mut frame = std::mem::take(&mut self.frame);
         let packed = self.packer.pack(key, value, &mut frame);
         packed.ok_or_else(too_long)?;
-        // Also after a failed append: what stands behind the length is not ours.
+        // Also after a failed append: data beyond the length is not ours.
         let written = self
             .file
             .seek(SeekFrom::Start(self.length))
@@ -365,7 +360,7 @@ impl Journal {
         self.cut
     }
 
-    /// The file.
+    /// Path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

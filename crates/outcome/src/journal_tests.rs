@@ -1,5 +1,5 @@
-//! A journal cut or damaged anywhere gives back a beginning of what was
-//! written, never a panic and never a wrong record.
+//! A journal that is truncated or damaged anywhere yields a prefix of what was written, never a
+//! panic and never a wrong record.
 
 use super::*;
 use crate::Outcome;

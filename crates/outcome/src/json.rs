@@ -1,8 +1,9 @@
 //! The JSON of an outcome: the names and units of the tables' columns, in
 //! their order.
 
-use crate::columns::Run;
-use crate::record::{Fields, Names, Part};
+use crate::fields::{Fields, Names};
+use crate::record::Part;
+use crate::run::Run;
 use crate::series::SampleRow;
 use crate::{Checkpoint, FlowOutcome, FlowSeries, LinkOutcome, Outcome, RunInfo, Value};
 use serde::de::Error as _;
@@ -17,6 +18,7 @@ impl Serialize for Value {
             Value::Text(text) => to.serialize_str(text),
             Value::Integer(n) => to.serialize_u64(*n),
             Value::Number(x) if x.is_finite() => to.serialize_f64(*x),
+            Value::Flag(is) => to.serialize_bool(*is),
             Value::Number(_) | Value::Missing => to.serialize_none(),
         }
     }
@@ -136,8 +138,8 @@ impl Serialize for SampleObject<'_> {
 }
 
 impl<'de> Deserialize<'de> for Outcome {
-    /// Reads what `Serialize` wrote, but for the series: they are for drawing,
-    /// and long. Derived metrics are not read but computed again.
+    /// Reads what `Serialize` wrote, except the series: they are for drawing, and long. Derived
+    /// metrics are not read but computed again.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Outcome, D::Error> {
         let map = Map::<String, Json>::deserialize(from)?;
         let outcome = || -> Result<Outcome, String> {

@@ -1,5 +1,6 @@
 //! Metrics derived from an outcome, each with its definition.
 
+use crate::share::{share, share_of_total};
 use crate::{FlowOutcome, FlowSeries, LinkOutcome, Outcome, SenderSample};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -20,19 +21,6 @@ pub fn jain_index(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
     }
     let index = sum * sum / (n as f64 * squares);
     index.is_finite().then_some(index)
-}
-
-/// `part / whole` as a ratio; zero when the whole is zero, one at most.
-fn share(part: u64, whole: u64) -> Ratio {
-    if whole == 0 {
-        return Ratio::ZERO;
-    }
-    Ratio::new(part as f64 / whole as f64).unwrap_or(Ratio::ONE)
-}
-
-/// The share of a total; `None` if there is no total.
-pub(crate) fn share_of_total(rate: Rate, total: Rate) -> Option<Ratio> {
-    (total > Rate::ZERO).then(|| share(rate.bps(), total.bps()))
 }
 
 impl FlowOutcome {
@@ -74,17 +62,6 @@ impl FlowOutcome {
         self.active_time(ended_at) / self.reductions.max(1)
     }
 
-    /// Goodput as a share of a link's rate: 1 would be a link full of payload.
-    /// Zero if the rate is zero.
-    #[must_use]
-    pub fn share_of(&self, link: Rate, ended_at: Time) -> f64 {
-        if link == Rate::ZERO {
-            0.0
-        } else {
-            self.goodput(ended_at).bps_f64() / link.bps_f64()
-        }
-    }
-
     /// Share of what the application offered that was delivered; `None` for
     /// flows without end.
     #[must_use]
@@ -103,14 +80,8 @@ impl FlowOutcome {
         share(self.retransmissions, self.packets_sent)
     }
 
-    /// Time from the flow's start to its first payload delivered.
-    #[must_use]
-    pub fn first_delivery_delay(&self) -> Option<Duration> {
-        Some(self.first_delivery_at?.since(self.started_at))
-    }
-
-    /// How far the mean RTT lies above the smallest: what queues, media access
-    /// and detours added on the mean.
+    /// How far the mean RTT lies above the smallest: what queues, media access and detours added on
+    /// average.
     #[must_use]
     pub fn rtt_inflation(&self) -> Option<Duration> {
         Some(self.mean_rtt?.saturating_sub(self.min_rtt?))
@@ -192,7 +163,7 @@ impl Outcome {
         times?.into_iter().max()
     }
 
-    /// The same outcome without its time series: small enough for a journal.
+    /// The outcome without its time series: small enough for a journal.
     #[must_use]
     pub fn without_series(&self) -> Outcome {
         Outcome {
@@ -233,14 +204,6 @@ impl FlowSeries {
             self.delivered_by(to) - self.delivered_by(from),
             to.since(from),
         )
-    }
-
-    /// Throughput over `from` (exclusive) to `to` (inclusive): payload sent,
-    /// retransmissions included.
-    #[must_use]
-    pub fn throughput_between(&self, from: Time, to: Time) -> Rate {
-        let bytes = value_at(&self.sent, to) - value_at(&self.sent, from);
-        Rate::of(bytes, to.since(from))
     }
 
     /// The sender's state at `at`: the last sample at or before it.
@@ -312,10 +275,6 @@ mod tests {
             .map(Ratio::get)
             .sum();
         assert!((sum - 1.0).abs() < 1e-12);
-        assert_eq!(
-            o.flows[0].share_of(Rate::from_bps(3_840_000), o.ended_at),
-            0.5
-        );
         assert_eq!(o.longest_transfer_time(), None);
     }
 

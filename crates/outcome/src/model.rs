@@ -1,8 +1,12 @@
-//! What a run yields, whoever ran it: per-flow and per-link results and time
+//! The results of a run, in the simulator or on Linux: per-flow and per-link results and time
 //! series.
 
-use crate::metrics::share_of_total;
-use crate::record::{Metric, Part, record};
+use crate::record;
+use crate::record::{Metric, Part};
+use crate::share::share_of_total;
+use bentpipe_link::Link;
+use bentpipe_link::forward::InFlight;
+use bentpipe_link::medium::AccessCounters;
 use bentpipe_traffic::ClientReport;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -153,7 +157,7 @@ record! {
 }
 
 impl FlowOutcome {
-    /// What the application has experienced: its metrics and their values.
+    /// Experience of the application: its metrics and their values.
     #[must_use]
     pub fn experience(&self) -> Vec<(Metric, Option<f64>)> {
         [measured(&self.pages), measured(&self.video)].concat()
@@ -258,7 +262,7 @@ record! {
         gauge demand_slots: u64 = 0 => sum demand_slots;
         /// Share of the time that the transmitter was busy.
         gauge utilisation: f64 => one utilisation;
-        /// Packets that waited, on the mean over the time of the run.
+        /// Packets that waited, on average over the time of the run.
         gauge mean_queue_packets: f64;
         /// Most packets that waited at once.
         gauge max_queue_packets: u64 => max max_queue;
@@ -270,6 +274,43 @@ record! {
         /// 95th percentile of the waiting time that a packet arriving at a random
         /// instant of the run would have met.
         gauge p95_queueing_delay: Duration as "p95_queueing_delay_ns" => one p95_queueing_delay;
+    }
+}
+
+impl LinkOutcome {
+    /// What `link`, of that name and rate, has done by `end`, with what it did on its
+    /// medium. It closes the link's record of delays.
+    pub fn of(
+        (name, rate): (&str, Rate),
+        link: &mut Link<InFlight>,
+        access: &AccessCounters,
+        end: Time,
+    ) -> LinkOutcome {
+        let c = *link.counters();
+        let under_way: u64 = link.under_way().map(|(_, p)| u64::from(p.bytes())).sum();
+        let transmitted = (c.offered - c.queue_drops).max(1);
+        LinkOutcome {
+            name: name.to_owned(),
+            rate,
+            offered_packets: c.offered,
+            delivered_packets: link.delivered(),
+            delivered_bytes: Bytes::new(c.accepted_bytes - under_way),
+            queue_drops: c.queue_drops,
+            early_drops: c.early_drops,
+            marks: c.marks,
+            channel_losses: c.channel_losses,
+            outage_losses: c.outage_losses,
+            collisions: access.collisions + access.request_collisions,
+            requests: access.requests,
+            free_slots: access.free_slots,
+            demand_slots: access.demand_slots,
+            utilisation: link.utilisation(end),
+            mean_queue_packets: link.mean_waiting(end),
+            max_queue_packets: c.max_packets,
+            max_queue_bytes: Bytes::new(c.max_bytes),
+            mean_queueing_delay: c.queueing / transmitted,
+            p95_queueing_delay: link.queueing_delay_quantile(end, 0.95),
+        }
     }
 }
 
@@ -374,7 +415,7 @@ record! {
         /// Most bytes in the relay before this leg, those that the leg had not
         /// acknowledged included; zero for leg 0.
         gauge max_buffered: Bytes as "max_held_bytes";
-        /// The same on the mean over time, from the first byte on.
+        /// The same on average over time, from the first byte on.
         gauge mean_buffered: Bytes as "mean_held_bytes";
         /// Most bytes that had arrived at that relay and waited for room in it.
         gauge max_waiting: Bytes as "max_waiting_bytes";
@@ -416,15 +457,15 @@ pub struct FlowSeries {
 pub struct SenderSample {
     /// The time.
     pub at: Time,
-    /// Congestion window, segments.
+    /// Congestion window in segments.
     pub cwnd: f64,
     /// Slow start threshold, segments; infinite until set.
     pub ssthresh: f64,
-    /// Segments in flight.
+    /// Segments sent and not yet acknowledged or lost.
     pub flight: f64,
     /// Last RTT sample; zero before one.
     pub rtt: Duration,
-    /// Retransmissions so far.
+    /// Retransmissions since the start of the flow.
     pub retransmissions: u64,
     /// Spurious retransmissions so far.
     pub spurious_retransmissions: u64,

@@ -1,7 +1,7 @@
 //! Synthesised IPv4, TCP and UDP headers of simulated packets.
 //!
-//! Payload does not exist in a simulation: it is taken as zeros, which add
-//! nothing to a checksum, and only the headers are written.
+//! A simulation has no payload: it counts as zeros, which add nothing to a checksum, and only the
+//! headers are written.
 
 use bentpipe_units::Time;
 
@@ -31,7 +31,7 @@ const CONGESTION: usize = 20;
 /// A packet seen at a tap point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedPacket {
-    /// When.
+    /// Time of the packet, from the start of the run.
     pub at: Time,
     /// The tap point, by its number in the capture.
     pub interface: u32,
@@ -40,19 +40,19 @@ pub struct CapturedPacket {
     pub source_node: u32,
     /// Number of the receiving node.
     pub destination_node: u32,
-    /// Sending port.
+    /// Source port.
     pub source_port: u16,
-    /// Receiving port.
+    /// Destination port.
     pub destination_port: u16,
     /// ECN field of the IP header: 0 not capable, 1 or 2 capable, 3 marked.
     pub ecn: u8,
     /// Low priority: the header gets the code point CS1 (RFC 2474, RFC 3662).
     pub low_priority: bool,
-    /// The congestion header of XCP, which stands between IP and TCP.
+    /// The congestion header of XCP, which is between IP and TCP.
     pub congestion: Option<CongestionOption>,
-    /// Bytes of payload.
+    /// Payload, bytes.
     pub payload_bytes: u32,
-    /// The transport's header.
+    /// The TCP or UDP header.
     pub transport: Transport,
 }
 
@@ -99,9 +99,9 @@ pub struct SnackOption {
 /// The header above IP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// TCP.
+    /// A TCP header.
     Tcp(TcpHeader),
-    /// UDP.
+    /// A UDP header.
     Udp,
 }
 
@@ -159,7 +159,7 @@ impl Sack {
         sack
     }
 
-    /// The blocks.
+    /// The SACK blocks: first byte, and one past the last.
     #[must_use]
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]

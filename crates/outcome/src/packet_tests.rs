@@ -1,5 +1,5 @@
-//! Headers against bytes worked out by hand and against the rule that a packet
-//! with its checksum sums to all ones.
+//! Headers compared with bytes computed by hand, and with the rule that a packet with its checksum
+//! sums to all ones.
 
 use super::*;
 use proptest::prelude::*;

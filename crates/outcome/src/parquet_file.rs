@@ -26,6 +26,7 @@ enum Cells {
     Text(Vec<ByteArray>),
     Integer(Vec<i64>),
     Number(Vec<f64>),
+    Flag(Vec<bool>),
 }
 
 /// A column of the row group at hand.
@@ -42,6 +43,7 @@ impl Buffer {
                 Kind::Text => Cells::Text(Vec::new()),
                 Kind::Integer => Cells::Integer(Vec::new()),
                 Kind::Number => Cells::Number(Vec::new()),
+                Kind::Flag => Cells::Flag(Vec::new()),
             },
             levels: Vec::new(),
         }
@@ -68,6 +70,10 @@ impl Buffer {
                 cells.extend(value.as_number());
                 value.as_number().is_some()
             }
+            Cells::Flag(cells) => {
+                cells.extend(value.as_flag());
+                value.as_flag().is_some()
+            }
         };
         self.levels.push(i16::from(is_there));
     }
@@ -78,6 +84,7 @@ impl Buffer {
             Cells::Text(cells) => cells.clear(),
             Cells::Integer(cells) => cells.clear(),
             Cells::Number(cells) => cells.clear(),
+            Cells::Flag(cells) => cells.clear(),
         }
     }
 
@@ -91,6 +98,9 @@ impl Buffer {
                 to.write_batch(cells, levels, None)
             }
             (Cells::Number(cells), ColumnWriter::DoubleColumnWriter(to)) => {
+                to.write_batch(cells, levels, None)
+            }
+            (Cells::Flag(cells), ColumnWriter::BoolColumnWriter(to)) => {
                 to.write_batch(cells, levels, None)
             }
             _ => Err(ParquetError::General(
@@ -172,7 +182,7 @@ impl ParquetWriter {
     }
 }
 
-/// The entry of the metadata that says what each column is, as JSON.
+/// The entry of the metadata that describes each column, as JSON.
 pub(crate) const COLUMNS: &str = "bentpipe.columns";
 
 /// `{"rtt_s": {"unit": "s", "about": "axis rtt: seconds"}, ...}`
@@ -192,6 +202,7 @@ fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
             Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Kind::Integer => (Physical::INT64, Some(LogicalType::integer(64, false))),
             Kind::Number => (Physical::DOUBLE, None),
+            Kind::Flag => (Physical::BOOLEAN, None),
         };
         let field = Type::primitive_type_builder(&column.name, physical)
             .with_repetition(Repetition::OPTIONAL)
@@ -263,6 +274,7 @@ fn value(field: Field) -> Result<Value, ParquetError> {
         Field::Str(text) => Value::Text(text),
         Field::ULong(n) => Value::Integer(n),
         Field::Double(x) => Value::from(x),
+        Field::Bool(is) => Value::Flag(is),
         other => {
             return Err(ParquetError::General(format!(
                 "`{other}` is of no kind that results have"

@@ -22,12 +22,12 @@ const IF_DESCRIPTION: u16 = 3;
 const IF_SPEED: u16 = 8;
 const IF_TIME_RESOLUTION: u16 = 9;
 
-/// A tap point.
+/// A tap point, which is an interface of the capture.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Interface {
     /// Its name, such as `gateway/forward`.
     pub name: String,
-    /// What it is, in words; may be empty.
+    /// Description; may be empty.
     pub description: String,
     /// The rate of its link, where it is constant.
     pub rate: Option<bentpipe_units::Rate>,
@@ -214,7 +214,7 @@ impl<W: Write> Capture<W> {
     }
 
     fn end(&mut self) -> Result<(), CaptureError> {
-        // The length stands at both ends of a block.
+        // The length is written at both ends of a block.
         let length = self.block.len() as u32 + 4;
         self.block[4..8].copy_from_slice(&length.to_le_bytes());
         self.u32(length);

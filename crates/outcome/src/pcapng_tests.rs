@@ -1,4 +1,4 @@
-//! Captures byte by byte, and as `tshark` reads them where it is installed.
+//! Captures byte by byte, and as `tshark` reads them if it is installed.
 
 use super::*;
 use crate::packet::tests::data;

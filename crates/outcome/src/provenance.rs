@@ -1,19 +1,18 @@
-//! Where results come from: no time of day, no machine, so that a rerun gives
-//! the same bytes.
+//! The origin of results, without time of day and machine, so that a rerun gives the same bytes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What it takes to get the same results again. Parquet files carry it as
-/// key-value metadata (`bentpipe.version`, `bentpipe.scenario_hash`, ...), CSV
-/// files have it beside them: `runs.csv` in `runs.csv.json`.
+/// What it takes to get the same results again. Parquet files carry it as key-value metadata
+/// (`bentpipe.version`, `bentpipe.scenario_hash`, ...), CSV files have it in a separate file:
+/// `runs.csv` in `runs.csv.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The program, `bentpipe`.
+    /// Name of the program, `bentpipe`.
     pub program: String,
-    /// Its version.
+    /// Version of the program.
     pub version: String,
     /// Name of the scenario or study.
     pub scenario: String,
@@ -47,7 +46,7 @@ impl Provenance {
         }
     }
 
-    /// The same with one more detail.
+    /// Adds a detail.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Provenance {
         self.details.insert(name.to_owned(), value.to_owned());

@@ -10,7 +10,7 @@ use bentpipe_units::{Bytes, Segments, Time};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// What a qlog says of its flow beside the samples.
+/// The description of the flow in a qlog, without the samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QlogSettings {
     /// Title, such as the line of a [`Provenance`](crate::Provenance).

@@ -1,10 +1,22 @@
 //! Rates from cumulative counts.
 
+use crate::FlowSeries;
+use bentpipe_units::Duration;
+
+impl FlowSeries {
+    /// The rates at which data was delivered in order: see [`window_rates`].
+    #[must_use]
+    pub fn rates(&self, window: Duration) -> Vec<WindowRate> {
+        let steps = self.delivered.iter();
+        let steps: Vec<(u64, u64)> = steps.map(|(at, n)| (at.as_nanos(), n.get())).collect();
+        window_rates(&steps, window.as_nanos())
+    }
+}
+
 /// The mean rate over a window of a cumulative count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowRate {
-    /// The beginning of the time that it stands for, nanoseconds: where the one
-    /// before it ends.
+    /// The beginning of its interval, nanoseconds: where the previous one ends.
     pub from_ns: u64,
     /// The end of that time and of the window, nanoseconds.
     pub to_ns: u64,

@@ -32,53 +32,46 @@
 //! a struct of their own, which is a record as well and can be subtracted
 //! (`since`) and added (`add`).
 
-use crate::cell::Cell;
-use crate::columns::Run;
+use crate::fields::Fields;
+use crate::run::Run;
+use crate::unit::Unit;
 use crate::value::{Kind, Value};
-use std::collections::HashMap;
-
-/// What a number measures, and in which base unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// A number of something.
-    Count,
-    /// A number from 0 to 1.
-    Ratio,
-    /// Bytes.
-    Bytes,
-    /// Bits per second.
-    BitRate,
-    /// Seconds.
-    Seconds,
-    /// Segments.
-    Segments,
-}
 
 /// How the numbers of several flows or links become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Together {
+pub enum Aggregation {
     /// Their mean.
     Mean,
-    /// Their sum.
+    /// Sum of the values.
     Sum,
-    /// The largest.
+    /// Largest of the values.
     Max,
-    /// The metric is of one alone.
-    One,
+    /// Smallest of the values.
+    Min,
+}
+
+impl Aggregation {
+    /// Every form, with its name.
+    pub const ALL: [(&'static str, Aggregation); 4] = [
+        ("mean", Aggregation::Mean),
+        ("sum", Aggregation::Sum),
+        ("max", Aggregation::Max),
+        ("min", Aggregation::Min),
+    ];
 }
 
 /// A metric that a record declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Its name.
+    /// Name of the metric in studies.
     pub name: &'static str,
     /// Another name; empty otherwise.
     pub alias: &'static str,
-    /// What it measures.
-    pub quantity: Quantity,
-    /// How several are taken together.
-    pub together: Together,
-    /// What it says, in one line.
+    /// The dimension of its values.
+    pub unit: Unit,
+    /// How several are taken together; `None` where it is of one alone.
+    pub together: Option<Aggregation>,
+    /// One-line description.
     pub about: String,
 }
 
@@ -147,68 +140,6 @@ impl<T: Part> Part for Option<T> {
     }
 }
 
-/// The fields of a row or of a JSON object by their names. Errors say which
-/// field is wrong and how.
-pub struct Fields<'a> {
-    get: &'a dyn Fn(&str) -> Value,
-    names: Option<&'a Names>,
-}
-
-/// The indices of the flows and links of a run by their names.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    flows: HashMap<String, usize>,
-    links: HashMap<String, usize>,
-}
-
-impl Names {
-    pub(crate) fn new<'a>(
-        flows: impl Iterator<Item = &'a String>,
-        links: impl Iterator<Item = &'a String>,
-    ) -> Names {
-        Names {
-            flows: flows.cloned().zip(0..).collect(),
-            links: links.cloned().zip(0..).collect(),
-        }
-    }
-}
-
-impl<'a> Fields<'a> {
-    pub(crate) fn new(get: &'a dyn Fn(&str) -> Value) -> Fields<'a> {
-        Fields { get, names: None }
-    }
-
-    /// With what the names of flows and links stand for.
-    pub(crate) fn with(get: &'a dyn Fn(&str) -> Value, names: &'a Names) -> Fields<'a> {
-        let names = Some(names);
-        Fields { get, names }
-    }
-
-    pub(crate) fn is_missing(&self, name: &str) -> bool {
-        (self.get)(name).is_missing()
-    }
-
-    /// A field of any type.
-    pub(crate) fn get<T: Cell>(&self, name: &str) -> Result<T, String> {
-        T::read((self.get)(name), name)?.ok_or_else(|| format!("`{name}` is missing"))
-    }
-
-    /// The index that the name in the field `what`, `flow` or `link`, stands
-    /// for; 0 in a table, whose rows are of one flow or link each.
-    pub(crate) fn index(&self, what: &str) -> Result<usize, String> {
-        let Some(names) = self.names else {
-            return Ok(0);
-        };
-        let known = match what {
-            "flow" => &names.flows,
-            _ => &names.links,
-        };
-        let name: String = self.get(what)?;
-        let index = known.get(&name).copied();
-        index.ok_or_else(|| format!("`{what}` names no {what} of the run: `{name}`"))
-    }
-}
-
 /// The first sentence of a documentation, as a column's is written: without a
 /// capital and a full stop.
 pub(crate) fn about(lines: &[&str]) -> String {
@@ -225,24 +156,32 @@ pub(crate) fn about(lines: &[&str]) -> String {
     }
 }
 
-/// What [`record!`] emits for a metric's word.
-pub(crate) const fn together(word: &str) -> Together {
-    match word.as_bytes() {
-        b"mean" => Together::Mean,
-        b"sum" => Together::Sum,
-        b"max" => Together::Max,
-        _ => Together::One,
-    }
-}
-
-/// See the [module](self).
+/// Declares a record: a struct, and what files, JSON and studies know of it.
+///
+/// With `of CONTEXT` or `document` after its name it is a record of a
+/// [document](crate::document). Without, it is a part of an outcome, which only this
+/// crate declares.
+#[macro_export]
 macro_rules! record {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident of $context:ty { $($lines:tt)* }) => {
+        $crate::__document!([$(#[$meta])*] [$vis] $name [$context] { $($lines)* });
+    };
+    ($(#[$meta:meta])* $vis:vis struct $name:ident document { $($lines:tt)* }) => {
+        $crate::__document!([$(#[$meta])*] [$vis] $name [] { $($lines)* });
+    };
+
+    // How the metrics of several flows or links are taken together.
+    (@together mean) => { Some($crate::Aggregation::Mean) };
+    (@together sum) => { Some($crate::Aggregation::Sum) };
+    (@together max) => { Some($crate::Aggregation::Max) };
+    (@together one) => { None };
+
     // The lines that are left go one by one into the fields, the columns and
     // the counters.
     (@lines $head:tt $fields:tt [$($columns:tt)*] $counters:tt
         $(#[doc = $doc:literal])+ derived $column:ident: $type:ty = $get:expr;
         $($rest:tt)*) => {
-        record!(@lines $head $fields
+        $crate::record!(@lines $head $fields
             [$($columns)* { derived [$($doc)+] [stringify!($column)] $type, $get }]
             $counters $($rest)*);
     };
@@ -250,7 +189,7 @@ macro_rules! record {
         $(#[doc = $doc:literal])+ counter $field:ident: $type:ty
         $(as $column:literal)? $(= $absent:expr)? $(=> $of:ident $metric:ident $(/ $alias:ident)?)?;
         $($rest:tt)*) => {
-        record!(@lines $head
+        $crate::record!(@lines $head
             [$($fields)*
                 { counter $field [$($doc)+] [$($column)? stringify!($field)] $type, [$($absent)?] }]
             [$($columns)* { counter $field [$($doc)+] [$($column)? stringify!($field)] $type,
@@ -264,7 +203,7 @@ macro_rules! record {
         $(#[doc = $doc:literal])+ $kind:ident $field:ident: $type:ty
         $(as $column:literal)? $(= $absent:expr)? $(=> $of:ident $metric:ident $(/ $alias:ident)?)?;
         $($rest:tt)*) => {
-        record!(@lines $head
+        $crate::record!(@lines $head
             [$($fields)*
                 { $kind $field [$($doc)+] [$($column)? stringify!($field)] $type, [$($absent)?] }]
             [$($columns)* { $kind $field [$($doc)+] [$($column)? stringify!($field)] $type,
@@ -280,34 +219,34 @@ macro_rules! record {
             $($(#[doc = $doc])+ pub $field: $type,)*
         }
 
-        impl crate::record::Part for $name {
-            fn each_column(visit: &mut dyn FnMut(crate::record::Declared)) {
-                $(record!(@column visit $line);)*
+        impl $crate::record::Part for $name {
+            fn each_column(visit: &mut dyn FnMut($crate::record::Declared)) {
+                $($crate::record!(@column visit $line);)*
             }
 
             fn each_value(
                 &self,
-                run: &crate::columns::Run<'_>,
-                put: &mut dyn FnMut(&'static str, crate::value::Value),
+                run: &$crate::run::Run<'_>,
+                put: &mut dyn FnMut(&'static str, $crate::value::Value),
             ) {
                 let _ = run;
-                $(record!(@value self run put $line);)*
+                $($crate::record!(@value self run put $line);)*
             }
 
-            fn read(row: &crate::record::Fields<'_>) -> Result<Self, String> {
+            fn read(row: &$crate::fields::Fields<'_>) -> Result<Self, String> {
                 Ok($name {
-                    $($field: record!(@read row $kind $column $absent),)*
+                    $($field: $crate::record!(@read row $kind $column $absent),)*
                 })
             }
 
             fn metric(&self, name: &str) -> Option<f64> {
                 let _ = name;
-                $(record!(@metric self name $line);)*
+                $($crate::record!(@metric self name $line);)*
                 None
             }
         }
 
-        record!(@counters [$($counts)?] $name [$($field)*] $counters);
+        $crate::record!(@counters [$($counts)?] $name [$($field)*] $counters);
     };
 
     // The name of a column: what was given, or that of the field.
@@ -317,39 +256,39 @@ macro_rules! record {
     // One column.
     (@column $visit:ident { hidden $($rest:tt)* }) => {};
     (@column $visit:ident { part $field:ident $doc:tt $column:tt $type:ty, [] }) => {
-        <$type as crate::record::Part>::each_column($visit);
+        <$type as $crate::record::Part>::each_column($visit);
     };
     (@column $visit:ident { derived [$($doc:literal)+] $column:tt $type:ty, $get:expr }) => {
-        record!(@visit $visit <$type as crate::cell::Cell>::kind(record!(@name $column)),
+        $crate::record!(@visit $visit <$type as $crate::cell::Cell>::kind($crate::record!(@name $column)),
             [$($doc)+] $column $type, []);
     };
     (@column $visit:ident { flow $field:ident [$($doc:literal)+] $column:tt $type:ty, [] }) => {
-        record!(@visit $visit crate::value::Kind::Text, [$($doc)+] $column $type, []);
+        $crate::record!(@visit $visit $crate::value::Kind::Text, [$($doc)+] $column $type, []);
     };
     (@column $visit:ident { link $field:ident [$($doc:literal)+] $column:tt $type:ty, [] }) => {
-        record!(@visit $visit crate::value::Kind::Text, [$($doc)+] $column $type, []);
+        $crate::record!(@visit $visit $crate::value::Kind::Text, [$($doc)+] $column $type, []);
     };
     (@column $visit:ident
         { $kind:ident $field:ident [$($doc:literal)+] $column:tt $type:ty, $metric:tt }) => {
-        record!(@visit $visit <$type as crate::cell::Cell>::kind(record!(@name $column)),
+        $crate::record!(@visit $visit <$type as $crate::cell::Cell>::kind($crate::record!(@name $column)),
             [$($doc)+] $column $type, $metric);
     };
     (@visit $visit:ident $kind:expr, [$($doc:literal)+] $column:tt $type:ty, $metric:tt) => {
-        let about = crate::record::about(&[$($doc),+]);
-        $visit(crate::record::Declared {
-            column: record!(@name $column),
+        let about = $crate::record::about(&[$($doc),+]);
+        $visit($crate::record::Declared {
+            column: $crate::record!(@name $column),
             kind: $kind,
-            metric: record!(@measured $type, $column about $metric),
+            metric: $crate::record!(@measured $type, $column about $metric),
             about,
         });
     };
     (@measured $type:ty, $column:tt $about:ident []) => { None };
     (@measured $type:ty, $column:tt $about:ident [$of:ident $metric:ident $($alias:ident)?]) => {
-        Some(crate::record::Metric {
+        Some($crate::record::Metric {
             name: stringify!($metric),
             alias: concat!($(stringify!($alias))?),
-            quantity: <$type as crate::cell::Cell>::quantity(record!(@name $column)),
-            together: crate::record::together(stringify!($of)),
+            unit: <$type as $crate::cell::Cell>::unit($crate::record!(@name $column)),
+            together: $crate::record!(@together $of),
             about: $about.clone(),
         })
     };
@@ -357,82 +296,82 @@ macro_rules! record {
     // One value.
     (@value $this:ident $run:ident $put:ident { hidden $($rest:tt)* }) => {};
     (@value $this:ident $run:ident $put:ident { part $field:ident $($rest:tt)* }) => {
-        crate::record::Part::each_value(&$this.$field, $run, $put);
+        $crate::record::Part::each_value(&$this.$field, $run, $put);
     };
     (@value $this:ident $run:ident $put:ident
         { derived $doc:tt $column:tt $type:ty, $get:expr }) => {{
-        let get: fn(&crate::columns::Run<'_>, &Self) -> $type = $get;
-        let column = record!(@name $column);
-        $put(column, crate::cell::Cell::write(&get($run, $this), column));
+        let get: fn(&$crate::run::Run<'_>, &Self) -> $type = $get;
+        let column = $crate::record!(@name $column);
+        $put(column, $crate::cell::Cell::write(&get($run, $this), column));
     }};
     (@value $this:ident $run:ident $put:ident { flow $field:ident $doc:tt $column:tt $($rest:tt)* }) => {
         let flow = $run.flows.get($this.$field);
-        let name = flow.map_or(crate::value::Value::Missing, |flow| flow.name.as_str().into());
-        $put(record!(@name $column), name);
+        let name = flow.map_or($crate::value::Value::Missing, |flow| flow.name.as_str().into());
+        $put($crate::record!(@name $column), name);
     };
     (@value $this:ident $run:ident $put:ident { link $field:ident $doc:tt $column:tt $($rest:tt)* }) => {
         let link = $run.links.get($this.$field);
-        let name = link.map_or(crate::value::Value::Missing, |link| link.name.as_str().into());
-        $put(record!(@name $column), name);
+        let name = link.map_or($crate::value::Value::Missing, |link| link.name.as_str().into());
+        $put($crate::record!(@name $column), name);
     };
     (@value $this:ident $run:ident $put:ident
         { $kind:ident $field:ident $doc:tt $column:tt $($rest:tt)* }) => {{
-        let column = record!(@name $column);
-        $put(column, crate::cell::Cell::write(&$this.$field, column));
+        let column = $crate::record!(@name $column);
+        $put(column, $crate::cell::Cell::write(&$this.$field, column));
     }};
 
     // One field read back.
     (@read $row:ident hidden $column:tt $absent:tt) => { Default::default() };
-    (@read $row:ident part $column:tt $absent:tt) => { crate::record::Part::read($row)? };
+    (@read $row:ident part $column:tt $absent:tt) => { $crate::record::Part::read($row)? };
     (@read $row:ident flow $column:tt $absent:tt) => { $row.index("flow")? };
     (@read $row:ident link $column:tt $absent:tt) => { $row.index("link")? };
-    (@read $row:ident $kind:ident $column:tt []) => { $row.get(record!(@name $column))? };
+    (@read $row:ident $kind:ident $column:tt []) => { $row.get($crate::record!(@name $column))? };
     (@read $row:ident $kind:ident $column:tt [$absent:expr]) => {
-        match $row.is_missing(record!(@name $column)) {
+        match $row.is_missing($crate::record!(@name $column)) {
             true => $absent,
-            false => $row.get(record!(@name $column))?,
+            false => $row.get($crate::record!(@name $column))?,
         }
     };
 
     // One metric.
     (@metric $this:ident $name:ident { part $field:ident $($rest:tt)* }) => {
-        if let Some(value) = crate::record::Part::metric(&$this.$field, $name) {
+        if let Some(value) = $crate::record::Part::metric(&$this.$field, $name) {
             return Some(value);
         }
     };
     (@metric $this:ident $name:ident { $kind:ident $field:ident $doc:tt $column:tt $type:ty,
         [$of:ident $metric:ident $($alias:ident)?] }) => {
         if $name == stringify!($metric) {
-            return crate::cell::Cell::number(&$this.$field);
+            return $crate::cell::Cell::number(&$this.$field);
         }
     };
     (@metric $this:ident $name:ident $line:tt) => {};
 
-    // The counters as a struct of their own.
+    // The counters as a separate struct.
     (@counters [] $name:ident $fields:tt $counters:tt) => {};
     (@counters [$counts:ident] $name:ident $fields:tt [$($counters:tt)+]) => {
-        record! {
+        $crate::record! {
             #[doc = concat!("The counters of [`", stringify!($name), "`] by a time of the run.")]
             #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
             pub struct $counts { $($counters)+ }
         }
-        record!(@arithmetic $counts $name $($counters)+);
+        $crate::record!(@arithmetic $counts $name $($counters)+);
     };
     (@arithmetic $counts:ident $name:ident
         $($(#[doc = $doc:literal])+ counter $field:ident: $type:ty
         $(as $column:literal)? $(= $absent:expr)? $(=> $of:ident $metric:ident $(/ $alias:ident)?)?;)+) => {
         impl $counts {
-            /// What was added to `earlier`.
+            /// The difference from `earlier`.
             #[must_use]
             pub fn since(&self, earlier: &$counts) -> $counts {
                 $counts {
-                    $($field: crate::cell::Counter::less(self.$field, earlier.$field),)+
+                    $($field: $crate::cell::Counter::less(self.$field, earlier.$field),)+
                 }
             }
 
             /// Adds what was counted elsewhere.
             pub fn add(&mut self, other: &$counts) {
-                $(self.$field = crate::cell::Counter::plus(self.$field, other.$field);)+
+                $(self.$field = $crate::cell::Counter::plus(self.$field, other.$field);)+
             }
         }
 
@@ -455,7 +394,6 @@ macro_rules! record {
     };
 
     ($(#[$meta:meta])* $vis:vis struct $name:ident $(counters $counts:ident)? { $($lines:tt)* }) => {
-        record!(@lines [[$(#[$meta])*] [$vis] $name $($counts)?] [] [] [] $($lines)*);
+        $crate::record!(@lines [[$(#[$meta])*] [$vis] $name $($counts)?] [] [] [] $($lines)*);
     };
 }
-pub(crate) use record;

@@ -1,7 +1,8 @@
 //! Outcomes for this crate's tests.
 
 use super::*;
-use crate::record::{Fields, Part};
+use crate::fields::Fields;
+use crate::record::Part;
 use crate::value::{Kind, Value};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -177,6 +178,7 @@ pub(crate) fn any_part<T: Part + std::fmt::Debug>() -> impl Strategy<Value = T> 
                 Kind::Integer => Value::Integer(*whole),
                 // Seconds come back to the nanosecond up to 26 days.
                 Kind::Number => Value::Number((*number % 2e6 * 1e3_f64).round() / 1e3),
+                Kind::Flag => Value::Flag(*missing),
             };
             row.insert(declared.column, (declared.kind, cell));
         });

@@ -1,6 +1,6 @@
 //! Time series as rows of a table.
 
-use crate::record::record;
+use crate::record;
 use crate::value::seconds;
 use crate::{FlowSeries, SenderSample};
 use bentpipe_units::{Bytes, Duration, Time};
@@ -51,14 +51,14 @@ record! {
     }
 }
 
-/// What a sample says.
+/// Content of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sample {
     /// The state of the sender.
     Sender(SenderSample),
-    /// Payload delivered.
+    /// Payload delivered so far.
     Delivered(Bytes),
-    /// Payload sent.
+    /// Payload sent so far.
     Sent(Bytes),
     /// Bytes in a relay.
     Held(Bytes),

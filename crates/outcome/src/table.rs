@@ -1,19 +1,19 @@
 //! Tables of results: written row by row, read back whole.
 
 use crate::axes::{self, AxisColumn, AxisPoint, axis_columns};
-use crate::columns::{Column, Run, columns, kind_of};
+use crate::columns::{Column, kind_of};
 use crate::csv_file::{self, CsvWriter};
 use crate::parquet_file::{self, ParquetWriter};
-use crate::record::{Fields, Part};
+use crate::record::Part;
+use crate::run::Run;
 use crate::value::Value;
-use crate::{Error, Outcome, Provenance, RunInfo, RunKey, TableKind};
+use crate::{Error, Outcome, Provenance, RunKey, TableKind};
 use std::path::{Path, PathBuf};
 
 /// The file formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated values with a line of names; provenance in a `.json`
-    /// file beside it.
+    /// Comma-separated values with a line of names; provenance in a separate `.json` file.
     Csv,
     /// Parquet, Snappy-compressed; provenance in its metadata.
     Parquet,
@@ -35,73 +35,11 @@ impl Format {
     }
 }
 
-/// Writes one table as a file that is [whole or absent](crate::WholeFile).
-///
-/// Each row starts with the points of the study's axes: see [`AxisColumn`].
-/// Memory is bounded, however many rows there are.
-pub struct TableWriter {
-    table: TableKind,
-    axes: Vec<AxisColumn>,
-    file: RowWriter,
-}
-
-impl TableWriter {
-    /// Starts the table in the format that the name of the file says.
-    ///
-    /// # Errors
-    /// If the name says no format, two axes have one name, or the folder
-    /// cannot be written.
-    pub fn create(
-        path: &Path,
-        table: TableKind,
-        axes: &[AxisColumn],
-        provenance: &Provenance,
-    ) -> Result<TableWriter, Error> {
-        let columns = columns(table);
-        Ok(TableWriter {
-            table,
-            axes: axes.to_vec(),
-            file: RowWriter::create(path, axes, columns, provenance)?,
-        })
-    }
-
-    /// Adds the rows of one run: its flows, links, crossings or samples.
-    ///
-    /// # Errors
-    /// If there is not one point per axis, or the file cannot be written.
-    pub fn push(
-        &mut self,
-        key: &RunKey,
-        outcome: &Outcome,
-        points: &[AxisPoint],
-    ) -> Result<(), Error> {
-        let head = self.file.axes(&self.axes, points)?;
-        let run = &Run::of(outcome);
-        each_row(self.table, key, run, &mut |row| {
-            self.file.row(&[&head[..], &row].concat())
-        })
-    }
-
-    /// Rows so far.
-    #[must_use]
-    pub fn rows(&self) -> u64 {
-        self.file.rows()
-    }
-
-    /// Completes the file and gives it its name.
-    ///
-    /// # Errors
-    /// If the file cannot be written; then it is absent.
-    pub fn finish(self) -> Result<(), Error> {
-        self.file.finish()
-    }
-}
-
-/// Writes rows of any columns behind those of a study's axes, as a file that is
-/// [whole or absent](crate::WholeFile). Memory is bounded, however many rows
-/// there are.
+/// Writes a table as a file that is [whole or absent](crate::WholeFile): rows of any
+/// columns behind those of a study's axes. Memory is bounded, however many rows there are.
 pub struct RowWriter {
     path: PathBuf,
+    axes: Vec<AxisColumn>,
     sink: Sink,
     rows: u64,
 }
@@ -133,12 +71,13 @@ impl RowWriter {
         };
         Ok(RowWriter {
             path: path.to_path_buf(),
+            axes: axes.to_vec(),
             sink,
             rows: 0,
         })
     }
 
-    /// Rows so far.
+    /// Number of rows written so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
@@ -148,10 +87,10 @@ impl RowWriter {
     ///
     /// # Errors
     /// If there is not one point per axis.
-    pub fn axes(&self, axes: &[AxisColumn], points: &[AxisPoint]) -> Result<Vec<Value>, Error> {
-        axes::cells(axes, points).ok_or_else(|| Error::AxisCount {
+    pub fn axes(&self, points: &[AxisPoint]) -> Result<Vec<Value>, Error> {
+        axes::cells(&self.axes, points).ok_or_else(|| Error::AxisCount {
             path: self.path.clone(),
-            expected: axes.len(),
+            expected: self.axes.len(),
             found: points.len(),
         })
     }
@@ -168,6 +107,24 @@ impl RowWriter {
         }
     }
 
+    /// Adds the rows of a run to a table of outcomes, whose columns are [`columns()`](crate::columns()): those of
+    /// its flows, links, crossings or samples.
+    ///
+    /// # Errors
+    /// If there is not one point per axis, or the file cannot be written.
+    pub fn run(
+        &mut self,
+        table: TableKind,
+        key: &RunKey,
+        outcome: &Outcome,
+        points: &[AxisPoint],
+    ) -> Result<(), Error> {
+        let head = self.axes(points)?;
+        each_row(table, key, &Run::of(outcome), &mut |row| {
+            self.row(&[&head[..], &row].concat())
+        })
+    }
+
     /// Completes the file and gives it its name.
     ///
     /// # Errors
@@ -180,7 +137,7 @@ impl RowWriter {
     }
 }
 
-/// The rows of a table for one outcome, in the order of its [`columns`].
+/// The rows of a table for one outcome, in the order of its [`columns()`](crate::columns()).
 #[must_use]
 pub fn rows(table: TableKind, outcome: &Outcome) -> Vec<Vec<Value>> {
     let mut all = Vec::new();
@@ -190,14 +147,6 @@ pub fn rows(table: TableKind, outcome: &Outcome) -> Vec<Vec<Value>> {
         Ok(())
     });
     all
-}
-
-/// What every row says of its run, in the order of [`run_columns`].
-///
-/// [`run_columns`]: crate::run_columns
-#[must_use]
-pub fn run_cells(key: &RunKey, outcome: &Outcome) -> Vec<Value> {
-    head(key, &Run::of(outcome))
 }
 
 fn head(key: &RunKey, run: &Run<'_>) -> Vec<Value> {
@@ -246,23 +195,6 @@ fn parts(
     Ok(())
 }
 
-/// A row read back: one part of one run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row<T> {
-    /// The columns of the study's axes, (name, value).
-    pub axes: Vec<(String, String)>,
-    /// Which run it is.
-    pub key: RunKey,
-    /// The run.
-    pub run: RunInfo,
-    /// Name of the flow; empty in a table without.
-    pub flow: String,
-    /// Name of the link; empty in a table without.
-    pub link: String,
-    /// What the flow, the link or both of them did.
-    pub part: T,
-}
-
 /// A table read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -274,7 +206,7 @@ pub struct Table {
     pub axes: usize,
     /// The rows, one value per column.
     pub rows: Vec<Vec<Value>>,
-    /// Where the results come from, if the file says so.
+    /// The provenance of the results, if the file has it.
     pub provenance: Option<Provenance>,
 }
 
@@ -315,38 +247,6 @@ impl Table {
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c == name)
-    }
-
-    /// The rows of a table: as `FlowOutcome` those of `runs`, as `LinkOutcome`
-    /// those of `links`, as `FlowLinkCounts` those of `crossings`, and so on.
-    ///
-    /// # Errors
-    /// If a column is missing or a cell is not of its kind.
-    pub fn rows_of<T: Part>(&self) -> Result<Vec<Row<T>>, Error> {
-        let row = |(i, row): (usize, &Vec<Value>)| {
-            let axes = self.columns.iter().zip(row).take(self.axes);
-            let get = |name: &str| {
-                let cell = self.column(name).and_then(|c| row.get(c));
-                cell.cloned().unwrap_or_default()
-            };
-            let fields = Fields::new(&get);
-            let read = || -> Result<Row<T>, String> {
-                Ok(Row {
-                    axes: axes
-                        .map(|(name, value)| (name.clone(), value.to_text()))
-                        .collect(),
-                    key: RunKey::read(&fields)?,
-                    run: RunInfo::read(&fields)?,
-                    flow: fields.get("flow")?,
-                    link: fields.get("link")?,
-                    part: T::read(&fields)?,
-                })
-            };
-            read().map_err(|what| {
-                Error::malformed(&self.path, None, format!("row {}: {what}", i + 1))
-            })
-        };
-        self.rows.iter().enumerate().map(row).collect()
     }
 }
 

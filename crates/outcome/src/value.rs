@@ -2,15 +2,17 @@
 
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
-/// What the cells of a column hold.
+/// Type of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Text.
+    /// A text.
     Text,
     /// Whole numbers from 0 to 2^64 - 1.
     Integer,
-    /// Floating-point numbers.
+    /// A floating-point number, double precision.
     Number,
+    /// True or false.
+    Flag,
 }
 
 /// One cell of a table. The unit is part of the column's name.
@@ -20,12 +22,14 @@ pub enum Value {
     /// text and not-a-number are written as missing.
     #[default]
     Missing,
-    /// Text.
+    /// A text value.
     Text(String),
-    /// A whole number.
+    /// An unsigned 64-bit integer.
     Integer(u64),
     /// A floating-point number; may be infinite.
     Number(f64),
+    /// True or false.
+    Flag(bool),
 }
 
 impl Value {
@@ -57,6 +61,15 @@ impl Value {
         }
     }
 
+    /// Whether it is true; `None` for other kinds.
+    #[must_use]
+    pub fn as_flag(&self) -> Option<bool> {
+        match self {
+            Value::Flag(is) => Some(*is),
+            _ => None,
+        }
+    }
+
     /// True if there is nothing in the cell.
     #[must_use]
     pub fn is_missing(&self) -> bool {
@@ -75,6 +88,7 @@ impl Value {
                 format!("{x:e}")
             }
             Value::Number(x) => x.to_string(),
+            Value::Flag(is) => is.to_string(),
         }
     }
 
@@ -88,6 +102,7 @@ impl Value {
             Kind::Text => Some(Value::Text(text.to_owned())),
             Kind::Integer => text.parse().ok().map(Value::Integer),
             Kind::Number => text.parse().ok().map(Value::from_number),
+            Kind::Flag => text.parse().ok().map(Value::Flag),
         }
     }
 
@@ -136,7 +151,7 @@ impl From<Bytes> for Value {
 }
 
 impl From<Rate> for Value {
-    /// Bits per second.
+    /// In bits per second.
     fn from(rate: Rate) -> Value {
         Value::Integer(rate.bps())
     }

@@ -1,4 +1,4 @@
-//! Files that are whole or absent.
+//! Files that are complete or absent: written under a temporary name, synced and renamed.
 
 use crate::Error;
 use std::ffi::{OsStr, OsString};
@@ -12,10 +12,10 @@ const SUFFIX: &str = ".part";
 
 /// A file that appears under its name only when it is complete.
 ///
-/// What is written goes to a hidden file beside it (`.runs.csv.<n>.part`);
-/// [`commit`](WholeFile::commit) brings it to the disk, renames it and brings
-/// the folder to the disk. Dropped without a commit, it leaves nothing, and an
-/// older file of the name stays as it was.
+/// Data is written to a hidden file next to it (`.runs.csv.<n>.part`);
+/// [`commit`](WholeFile::commit) brings it to the disk, renames it and brings the folder to the
+/// disk. Dropped without a commit, it leaves nothing, and an older file of the name stays as it
+/// was.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,

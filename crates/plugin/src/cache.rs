@@ -1,5 +1,4 @@
-//! Where compiled libraries are kept: each under the hash of its sources, whole or
-//! not at all.
+//! The cache of compiled libraries: each under the hash of its sources, written atomically.
 
 use crate::LoadError;
 use std::env;

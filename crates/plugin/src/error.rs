@@ -1,4 +1,4 @@
-//! Why a congestion control could not be loaded.
+//! Errors of loading a congestion control.
 
 use bentpipe_bpf::{OpenError, SourceError};
 use bentpipe_cc::BuildError;
@@ -11,9 +11,9 @@ pub enum LoadError {
     /// A file cannot be read.
     #[error("cannot read {}: {reason}", .path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Reason given by the system.
         reason: String,
     },
     /// It is none of the forms.
@@ -23,27 +23,27 @@ pub enum LoadError {
         .path.display()
     )]
     Form {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// There is no compiler.
     #[error("cannot run `{program}`, which {purpose}: {reason}\n  {help}")]
     NoCompiler {
-        /// The program.
+        /// Name of the program.
         program: String,
-        /// What it is for.
+        /// Purpose, for messages.
         purpose: &'static str,
-        /// Why.
+        /// Reason given by the system.
         reason: String,
-        /// What can be done.
+        /// Remedy.
         help: &'static str,
     },
     /// The compiler refuses it.
     #[error("`{program}` cannot compile {}:\n{said}", .path.display())]
     Compile {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The compiler.
+        /// Command of the compiler.
         program: String,
         /// Its words, with lines of the file.
         said: String,
@@ -51,55 +51,55 @@ pub enum LoadError {
     /// The comment that declares a parameter is wrong.
     #[error("{}:{}: {source}", .path.display(), .source.line)]
     Source {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error in its comments.
         source: SourceError,
     },
-    /// What it declares is not what it reads.
+    /// Declared and read parameters differ.
     #[error(
         "{} reads {reads} parameters and declares {declares}: expected an @parameter comment for \
          each name between OWN_PARAMETERS and the argument of PARAMETERS(), in their order",
         .path.display()
     )]
     Parameters {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// By `PARAMETERS(count)`, without the common two.
         reads: u32,
-        /// By comments.
+        /// Number of parameters that its comments declare.
         declares: u32,
     },
     /// The library of a C file cannot be loaded.
     #[error("{}: {source}", .path.display())]
     Open {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the dynamic loader.
         source: OpenError,
     },
     /// A library is none of ours, or of another version.
     #[error("{}: {reason}", .path.display())]
     Library {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// A compiled library cannot be kept.
     #[error("cannot write {}: {reason}", .path.display())]
     Cache {
-        /// Where.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// Reason given by the system.
         reason: String,
     },
     /// Its name or parameters do not fit.
     #[error("{}: {source}", .path.display())]
     Build {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error of the build.
         source: Box<BuildError>,
     },
 }

@@ -1,4 +1,4 @@
-//! Congestion controls of one's own from files.
+//! Users' congestion controls from files.
 //!
 //! [`load`] takes
 //!
@@ -11,8 +11,7 @@
 //! sources. That hash is the fingerprint of the control, which enters the hash of
 //! every scenario that uses it.
 //!
-//! Code that is loaded runs in this process, with its rights, as a program does
-//! that the user starts.
+//! Loaded code runs in this process, with its rights, like a program that the user starts.
 
 mod adaptor;
 #[allow(
@@ -40,7 +39,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The interface that a crate of one's own is built against: the file
+/// The interface that a user's crate is built against: the file
 /// `bentpipe.rs` in it.
 pub const INTERFACE: &str = include_str!("../abi/bentpipe.rs");
 
@@ -56,7 +55,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<OwnControl, LoadError> {
     load_as(None, path.as_ref())
 }
 
-/// The same under another name, if one is given.
+/// Renames the control, if a name is given.
 ///
 /// # Errors
 /// As [`load`].
@@ -84,7 +83,7 @@ pub fn load_as(name: Option<&str>, path: &Path) -> Result<OwnControl, LoadError>
     Ok(control)
 }
 
-/// What a path leads to.
+/// Kind of the file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     C,

@@ -1,4 +1,4 @@
-//! Loads the shared library of a crate of one's own.
+//! Loads the shared library of a user's crate.
 
 #![allow(unsafe_code, reason = "the one place that loads a library of the ABI")]
 
@@ -6,7 +6,7 @@ use crate::bentpipe::{ABI_VERSION, Control, Parameter};
 use libloading::Library;
 use std::path::Path;
 
-/// What a library exports.
+/// Symbols that a library exports.
 const SYMBOL: &str = "bentpipe_congestion_control";
 
 /// The control in a library, which stays loaded.

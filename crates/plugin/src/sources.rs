@@ -29,7 +29,7 @@ fn finished(hash: &Fnv128) -> String {
     format!("{:032x}", hash.value())
 }
 
-/// A C file, what it includes beside it, and the headers of this version.
+/// A C file, the files that it includes from its folder, and the headers of this version.
 pub(crate) fn of_c(path: &Path) -> Result<Sources, LoadError> {
     let mut hash = Fnv128::default();
     part(&mut hash, b"c");
@@ -55,7 +55,7 @@ pub(crate) fn of_c(path: &Path) -> Result<Sources, LoadError> {
     })
 }
 
-/// Files that `text` includes in quotes and that are beside it.
+/// Files in the same folder that `text` includes in quotes.
 fn included(of: &Path, text: &str) -> Vec<PathBuf> {
     let folder = of.parent().unwrap_or(Path::new(""));
     let names = text.lines().filter_map(|line| {

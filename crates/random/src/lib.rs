@@ -29,7 +29,7 @@ impl Stream {
         Stream(Xoshiro256PlusPlus::seed_from_u64(key))
     }
 
-    /// 64 random bits.
+    /// The next 64 random bits of the stream.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }

@@ -35,7 +35,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(directory.join("index.html"), page.to_html())?;
     fs::write(directory.join("table.txt"), sample_table().to_text(false))?;
-    fs::write(directory.join("table.md"), sample_table().to_markdown())?;
     Ok(())
 }
 

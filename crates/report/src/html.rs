@@ -63,7 +63,7 @@ impl Page {
         self
     }
 
-    /// Adds a paragraph.
+    /// Appends a paragraph; backticks set code.
     #[must_use]
     pub fn paragraph(mut self, text: &str) -> Self {
         self.body.push_str(&format!("<p>{}</p>\n", inline(text)));
@@ -81,7 +81,7 @@ impl Page {
         self
     }
 
-    /// Adds text as it is, with its line breaks: a scenario, a log.
+    /// Adds preformatted text, with its line breaks: a scenario, a log.
     #[must_use]
     pub fn preformatted(mut self, text: &str) -> Self {
         self.body.push_str("<pre><code>");
@@ -95,7 +95,7 @@ impl Page {
         self
     }
 
-    /// Adds a table.
+    /// Appends a table.
     #[must_use]
     pub fn table(mut self, table: &Table) -> Self {
         write_table(&mut self.body, table);
@@ -156,8 +156,8 @@ impl Page {
     }
 }
 
-/// Escapes a text and sets what stands between backticks as code. A backtick
-/// without a partner stays one.
+/// Escapes a text and sets the text between backticks as code. A backtick without a partner stays
+/// one.
 fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

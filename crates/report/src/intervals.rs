@@ -1,5 +1,5 @@
 //! Horizontal bars with intervals for a page, readable on a phone and on paper:
-//! names and numbers are text of the page, and each bar is a drawing of its own
+//! names and numbers are text of the page, and each bar is its own drawing
 //! that takes the width that is left.
 
 use crate::xml::escape;
@@ -15,9 +15,9 @@ pub struct Intervals {
 /// A bar of [`Intervals`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bar {
-    /// What it is of.
+    /// Label of the row.
     pub name: String,
-    /// A word beside the name, such as `today`; may be empty.
+    /// A word next to the name, such as `today`; may be empty.
     pub tag: String,
     /// Its length; without one, there is no bar.
     pub value: Option<f64>,
@@ -32,14 +32,14 @@ pub struct Bar {
 /// How much a bar stands out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weight {
-    /// One of several.
+    /// An ordinary row.
     #[default]
     Plain,
     /// The one to look at.
     Strong,
-    /// What others are compared with.
+    /// The reference of the comparison.
     Reference,
-    /// Not on offer.
+    /// A row that is not a candidate.
     Faint,
 }
 
@@ -58,7 +58,7 @@ impl Weight {
 const WIDTH: f64 = 1000.0;
 
 impl Intervals {
-    /// No bars yet.
+    /// An empty picture.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -103,7 +103,7 @@ impl Intervals {
         out
     }
 
-    /// What the full width stands for.
+    /// The value at the full width.
     fn largest(&self) -> f64 {
         let ends = self.bars.iter().flat_map(|bar| {
             let high = bar.interval.map(|[_, high]| high);
@@ -113,7 +113,7 @@ impl Intervals {
         ends.fold(f64::MIN_POSITIVE, f64::max)
     }
 
-    /// The bar alone. Screen readers have the text beside it.
+    /// The bar alone. Screen readers use the text next to it.
     fn drawing(&self, bar: &Bar, largest: f64) -> String {
         let place = |x: f64| (x / largest * WIDTH).clamp(0.0, WIDTH);
         let mut out = format!(

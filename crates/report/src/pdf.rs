@@ -249,7 +249,7 @@ impl Painter {
                 .entry(bold)
                 .or_default()
                 .extend(chunk.text().chars());
-            // Text has a y axis of its own, upwards.
+            // Text has its own y axis, upwards.
             let place = Transform::from_row(1.0, 0.0, 0.0, -1.0, x, chunk.y().unwrap_or(0.0));
             let show = |painter: &mut Self, mode: TextRenderingMode| {
                 painter.content.begin_text();

@@ -1,8 +1,7 @@
 //! Escaping, shared by SVG and HTML.
 
-/// Appends text so that it can stand between tags and inside a quoted
-/// attribute. What XML cannot carry at all becomes U+FFFD; line breaks and tabs
-/// become spaces.
+/// Appends text, escaped for use between tags and inside a quoted attribute. What XML cannot carry
+/// at all becomes U+FFFD; line breaks and tabs become spaces.
 pub(crate) fn escape_into(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -18,7 +17,7 @@ pub(crate) fn escape_into(out: &mut String, text: &str) {
     }
 }
 
-/// Text so that it can stand between tags and inside a quoted attribute.
+/// Text escaped for use between tags and inside a quoted attribute.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     escape_into(&mut out, text);

@@ -1,8 +1,8 @@
-//! Which links a middlebox is at the near end of.
+//! The links at whose near end a middlebox is.
 
 use crate::model::{Link, LinkId, NodeId};
 
-/// Why a box cannot stand where it is to.
+/// Errors of placing a middlebox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotThere {
     /// No link has the name.
@@ -11,8 +11,8 @@ pub(crate) enum NotThere {
     Elsewhere,
 }
 
-/// The links called `name` that leave `node`, whichever end it is, and the
-/// ways back of those that have one. The name of counted links stands for all of them.
+/// The links called `name` that leave `node`, whichever end it is, and their reverse directions if
+/// any. The name of counted links means all of them.
 pub(crate) fn attach(
     links: &[Link],
     node: NodeId,
@@ -37,7 +37,7 @@ pub(crate) fn attach(
     }
 }
 
-/// True for the link `name`, its way back, and any of counted links.
+/// True for the link `name`, its reverse direction, and any of counted links.
 fn is_named(link: &str, name: &str) -> bool {
     let forth = link.strip_suffix(".reverse").unwrap_or(link);
     forth == name

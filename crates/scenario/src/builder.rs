@@ -1,4 +1,4 @@
-//! Scenarios from programs, without a file.
+//! Scenarios built by programs, without a file.
 
 mod check;
 mod error;
@@ -7,7 +7,7 @@ pub use error::BuildError;
 
 use crate::attach::attach;
 use crate::model::{
-    Flow, Handshake, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId, Middlebox, Node,
+    Flow, Handshake, Kept, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId, Middlebox, Node,
     NodeId, RouteChange, Scenario, SplitPep,
 };
 use crate::route::{self, NoRoute};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Builds a [`Scenario`] step by step.
 ///
 /// ```
-/// use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+/// use bentpipe_link::{Limit, LinkSettings, QueueSettings};
 /// use bentpipe_scenario::Scenario;
 /// use bentpipe_tcp::find_transport;
 /// use bentpipe_traffic::Application;
@@ -32,13 +32,11 @@ use std::sync::Arc;
 /// let mut builder = Scenario::builder("geo");
 /// let server = builder.node("server");
 /// let client = builder.node("client");
-/// builder.link("satellite", server, client, LinkSettings {
-///     rate: Rate::from_mbps(2),
-///     one_way_delay: Duration::from_micros(255_500),
-///     queue: QueueSettings::drop_tail(Limit::Packets(100)),
-///     channel: ChannelSettings::Perfect,
-///     framing: Bytes::ZERO,
-/// });
+/// builder.link("satellite", server, client, LinkSettings::new(
+///     Rate::from_mbps(2),
+///     Duration::from_micros(255_500),
+///     QueueSettings::drop_tail(Limit::Packets(100)),
+/// ));
 /// let file = Application::Transfer { size: Bytes::new(3_000_000) };
 /// let cubic = find_transport("cubic").map(|t| t.transport());
 /// builder.flow("download", server, client, file).transport(cubic);
@@ -49,7 +47,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct ScenarioBuilder {
     scenario: Scenario,
-    /// The links that the boxes stand at, by name.
+    /// The links at which the boxes are, by name.
     toward: Vec<String>,
 }
 
@@ -71,6 +69,7 @@ impl Scenario {
                 middleboxes: Vec::new(),
                 peps: Vec::new(),
                 limits: Limits::default(),
+                kept: Kept::default(),
             },
             toward: Vec::new(),
         }
@@ -96,13 +95,13 @@ impl ScenarioBuilder {
         self
     }
 
-    /// What a run may use at most.
+    /// Sets the limits on the resources of a run.
     pub fn limits(&mut self, limits: Limits) -> &mut ScenarioBuilder {
         self.scenario.limits = limits;
         self
     }
 
-    /// Adds a node.
+    /// Adds a node, and returns its index.
     pub fn node(&mut self, name: impl Into<String>) -> NodeId {
         self.scenario.nodes.push(Node { name: name.into() });
         NodeId(id(self.scenario.nodes.len() - 1))
@@ -173,17 +172,8 @@ impl ScenarioBuilder {
         settings: LinkSettings,
         timeline: Option<Arc<Timeline>>,
     ) -> LinkId {
-        self.scenario.links.push(Link {
-            name: name.into(),
-            from: a,
-            to: b,
-            reverse: None,
-            settings,
-            timeline,
-            arq: None,
-            medium: None,
-            reports_corruption: false,
-        });
+        let link = Link::new(name, [a, b], settings, timeline);
+        self.scenario.links.push(link);
         LinkId(id(self.scenario.links.len() - 1))
     }
 
@@ -198,7 +188,7 @@ impl ScenarioBuilder {
         self
     }
 
-    /// What a packet does whose way leads over a link that is down.
+    /// Sets the behaviour of a packet whose path leads over a link that is down.
     pub fn stranded(&mut self, rule: LinkDownPolicy) -> &mut ScenarioBuilder {
         self.scenario.stranded = rule;
         self
@@ -353,7 +343,7 @@ impl FlowBuilder<'_> {
         self
     }
 
-    /// When it starts.
+    /// Sets the start of the application.
     pub fn start(self, start: Time) -> Self {
         self.flow.start = start;
         self
@@ -387,7 +377,7 @@ impl FlowBuilder<'_> {
         self
     }
 
-    /// What happens before the first data segment.
+    /// Sets the handshake before the first data segment.
     pub fn handshake(self, handshake: Handshake) -> Self {
         self.flow.handshake = handshake;
         self

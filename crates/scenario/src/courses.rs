@@ -22,8 +22,8 @@ fn timeline(pieces: Vec<Piece>, when_down: WhenDown, in_flight: InFlightPolicy) 
     line.when_down(when_down).in_flight(in_flight)
 }
 
-/// The timeline of one direction of an edge of `plan`: up while the plan says
-/// so, with the delay of its spans, which stays as it is between them.
+/// The timeline of one direction of an edge of `plan`: up according to the plan, with the delay of
+/// its spans, which stays constant between them.
 pub(crate) fn of_edge(
     plan: &Plan,
     edge: &Edge,
@@ -50,9 +50,8 @@ pub(crate) fn of_edge(
     timeline(pieces.collect(), when_down, in_flight)
 }
 
-/// The timeline of a link that stands for the whole way of pair `pair` of
-/// `plan`: its delay, a route number for each path, down without a path. None
-/// if there never is one.
+/// The timeline of a link that represents the whole path of pair `pair` of `plan`: its delay, a
+/// route number for each path, down without a path. None if there never is one.
 #[must_use]
 pub fn pair_timeline(
     plan: &Plan,

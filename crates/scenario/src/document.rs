@@ -1,7 +1,7 @@
 //! A scenario's text, parsed but not yet checked, in which single values can
 //! be set: how a study varies it.
 
-use crate::model::Scenario;
+use crate::model::{Kept, Scenario};
 use crate::read;
 use crate::space::ExpandedConstellations;
 use bentpipe_cc::OwnControl;
@@ -122,8 +122,8 @@ impl Document {
         Arc::make_mut(&mut self.parsed.origin.files).insert(name.to_owned(), text.into());
     }
 
-    /// The congestion controls of one's own that the scenario names and that it has
-    /// not been given yet: the name of each, and its file as written.
+    /// The users' congestion controls that the scenario names and that it has not been given yet:
+    /// the name of each, and its file as written.
     #[must_use]
     pub fn wanted_controls(&self) -> Vec<(String, String)> {
         let mut wanted = Vec::new();
@@ -158,8 +158,8 @@ impl Document {
         self.survey().map(|(scenario, _)| scenario)
     }
 
-    /// As [`Document::validate`]; and the constellations that stand behind the
-    /// links and routes of the scenario, to draw them.
+    /// As [`Document::validate`]; and the constellations behind the links and routes of the
+    /// scenario, to draw them.
     ///
     /// # Errors
     /// As [`Document::validate`].
@@ -168,7 +168,26 @@ impl Document {
         let file = self.file_name().rsplit(['/', '\\']).next().unwrap_or("");
         let name = file.strip_suffix(".toml").unwrap_or(file);
         let scenario = read::scenario(&self.parsed.table, name, &self.controls, &errors);
-        errors.finish(scenario)
+        let (mut scenario, space) = errors.finish(scenario)?;
+        scenario.kept = Kept(Some(Arc::new(self.clone())));
+        Ok((scenario, space))
+    }
+
+    /// The document as a text, with `name` where it has none of its own.
+    pub(crate) fn to_toml(&self, name: &str) -> String {
+        let mut table = self.parsed.table.clone();
+        if table.get("name").is_none() {
+            table.put("name", name);
+        }
+        table.to_document()
+    }
+
+    /// Another text with the files and congestion controls that this document was given.
+    pub(crate) fn reread(&self, text: &str) -> Result<Document, Diagnostics> {
+        let mut document = Document::parse(self.file_name(), text)?;
+        document.parsed.origin.files = self.parsed.origin.files.clone();
+        document.controls = self.controls.clone();
+        Ok(document)
     }
 }
 
@@ -203,8 +222,8 @@ fn check_path(table: &Table, keys: &[String], place: Place) -> Result<(), Box<Di
     Err(Box::new(error.suggest_from(name, names)))
 }
 
-/// `channel = "perfect"` and `queue = "100 packets"` as the tables that they
-/// stand for, so that a key of them can be set.
+/// `channel = "perfect"` and `queue = "100 packets"` expanded to tables, so that a key of them can
+/// be set.
 fn short_form(entry: &Entry) -> Option<Table> {
     let Value::Text(text) = &entry.item.value else {
         return None;

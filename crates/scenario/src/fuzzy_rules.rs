@@ -2,7 +2,7 @@
 
 use bentpipe_document::reading::{Given, Read};
 use bentpipe_document::schema::Kind;
-use bentpipe_document::{Problem, Reported, Scalar, Value};
+use bentpipe_document::{Form, Problem, Reported, Scalar, Value};
 use bentpipe_link::FuzzyRules;
 
 /// Probabilities by level (rows) and change of the level (columns), 0 to 1.
@@ -55,6 +55,26 @@ impl Read for Rules {
     fn read(given: Given<'_>, kind: &Kind) -> Result<Rules, Reported> {
         given.scalar(kind)
     }
+}
+
+impl<C: ?Sized> Form<FuzzyRules, C> for Rules {
+    fn settle(&self, _: &C) -> Result<FuzzyRules, Reported> {
+        Ok(self.0)
+    }
+
+    fn written(model: &FuzzyRules) -> Value {
+        let rows = model.map(|row| row.map(|share| percent(share).to_string()).join(" "));
+        rows.join(" / ").into()
+    }
+}
+
+/// The percentage that is read as this share.
+fn percent(share: f64) -> f64 {
+    let shown = share * 100.0;
+    let near = [shown, shown.next_up(), shown.next_down()];
+    near.into_iter()
+        .find(|x| x / 100.0 == share)
+        .unwrap_or(shown)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What makes two runs the same scenario.
+//! The hash that identifies a scenario.
 
 mod canonical;
 

@@ -1,10 +1,10 @@
 //! Scenario files: TOML to a validated model and routed graph.
 //!
-//! [`Document::parse`] reads the text, [`Document::with`] sets single values
-//! in it, [`Document::validate`] checks everything and computes the routes.
-//! What is wrong comes back as [`Diagnostics`], each error with its line,
-//! column, what was expected and the nearest name. Programs that need no file
-//! use [`Scenario::builder`]. Every table and key is described by [`schema`].
+//! [`Document::parse`] reads the text, [`Document::with`] sets single values in it,
+//! [`Document::validate`] checks everything and computes the routes. Errors are returned as
+//! [`Diagnostics`], each with its line, its column, the expected values and the nearest name.
+//! Programs that need no file use [`Scenario::builder`]. Every table and key is described by
+//! [`schema`].
 //!
 //! ```
 //! use bentpipe_scenario::Document;
@@ -36,14 +36,14 @@ mod template;
 mod write;
 
 pub use bentpipe_document::{Diagnostic, Diagnostics, Override, SetBy};
+pub use bentpipe_link::LinkConflict;
 pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
 pub use courses::pair_timeline;
 pub use document::Document;
 pub use forward::Routes;
 pub use hash::ScenarioHash;
-pub use incompatible::LinkConflict;
 pub use model::{
-    Connection, Flow, Handshake, Leg, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId,
+    Connection, Flow, Handshake, Kept, Leg, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId,
     Middlebox, Node, NodeId, Pep, RouteChange, Scenario, Split, SplitPep,
 };
 pub use queue_length::QueueLength;

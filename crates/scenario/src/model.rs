@@ -1,7 +1,8 @@
-//! The validated model of a scenario: what a run needs, and nothing to check.
+//! The validated model of a scenario: everything that a run needs, already checked.
 
+use crate::Document;
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, LinkSettings, Timeline};
+use bentpipe_link::{ArqSettings, LinkConflict, LinkSettings, Timeline};
 use bentpipe_middlebox::Ipsec;
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
@@ -37,7 +38,7 @@ pub struct Scenario {
     /// Seed of the run, unless the caller gives another.
     #[serde(skip)]
     pub seed: u64,
-    /// The nodes.
+    /// All nodes, by index.
     pub nodes: Vec<Node>,
     /// The links, one per direction.
     pub links: Vec<Link>,
@@ -45,15 +46,30 @@ pub struct Scenario {
     pub media: Vec<Medium>,
     /// The flows, with their routes.
     pub flows: Vec<Flow>,
-    /// What a packet does whose way leads over a link that is down.
+    /// Behaviour of a packet whose path leads over a link that is down.
     pub stranded: LinkDownPolicy,
-    /// What sits on nodes and touches packets that pass.
+    /// Middleboxes on nodes, which modify passing packets.
     pub middleboxes: Vec<Middlebox>,
     /// The split-connection PEPs, which end connections; [`Flow::split`] says
     /// what becomes of a flow.
     pub peps: Vec<SplitPep>,
-    /// What a run may use at most.
+    /// Limits on the resources of a run.
     pub limits: Limits,
+    /// What it was read from.
+    #[serde(skip)]
+    pub kept: Kept,
+}
+
+/// The document that a scenario was read from, so that it can be written again with the
+/// counted names, traces and constellations that the model spells out. It takes no part in
+/// comparisons: two scenarios are the same whatever they were read from.
+#[derive(Clone, Debug, Default)]
+pub struct Kept(pub(crate) Option<Arc<Document>>);
+
+impl PartialEq for Kept {
+    fn eq(&self, _: &Kept) -> bool {
+        true
+    }
 }
 
 /// A host or router.
@@ -66,15 +82,15 @@ pub struct Node {
 /// One direction between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
-    /// Its name in the file; the way back is `NAME.reverse`.
+    /// Its name in the file; the reverse direction is `NAME.reverse`.
     pub name: String,
-    /// Where packets enter.
+    /// Node at which packets enter the link.
     pub from: NodeId,
-    /// Where packets leave.
+    /// Node at which packets leave.
     pub to: NodeId,
-    /// Its way back; `None` for a link in one direction only.
+    /// Its reverse direction; `None` for a link in one direction only.
     pub reverse: Option<LinkId>,
-    /// What it does to them.
+    /// Rate, delay, queue, channel and further settings.
     pub settings: LinkSettings,
     /// How rate, delay, loss and state change with time; the settings hold for
     /// ever, where `None`. Then the rate and the delay of the settings are
@@ -91,17 +107,46 @@ pub struct Link {
     pub reports_corruption: bool,
 }
 
+impl Link {
+    /// A link in one direction only, with nothing but its settings.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        [from, to]: [NodeId; 2],
+        settings: LinkSettings,
+        timeline: Option<Arc<Timeline>>,
+    ) -> Link {
+        Link {
+            name: name.into(),
+            from,
+            to,
+            reverse: None,
+            settings,
+            timeline,
+            arq: None,
+            medium: None,
+            reports_corruption: false,
+        }
+    }
+
+    /// What it has and cannot have together.
+    pub(crate) fn conflict(&self) -> Option<LinkConflict> {
+        let timeline = self.timeline.as_deref();
+        self.settings
+            .conflict(timeline, self.arq.is_some(), self.medium.is_some())
+    }
+}
+
 /// What a packet does that has come to a link that is down, on a way that was
 /// chosen when it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum LinkDownPolicy {
-    /// It takes the link: by the link's own rule it is lost there or waits. As
-    /// in ns-2, where packets in flight are not routed anew.
+    /// It takes the link: by the link's own rule it is lost there or waits. As in ns-2, where
+    /// packets in flight are not rerouted.
     #[default]
     Stays,
-    /// It goes on along the route that its flow has now, if that leads through
-    /// the node where it is and on over another link that is up. It stays on
-    /// its way otherwise.
+    /// It continues along the current route of its flow, if that leads through the node where it is
+    /// and on over another link that is up. It stays on its way otherwise.
     Rerouted,
 }
 
@@ -145,9 +190,9 @@ pub struct Flow {
     pub to: NodeId,
     /// Its transport; `None` for datagrams.
     pub transport: Option<Transport>,
-    /// What it carries.
+    /// Its application.
     pub application: Application,
-    /// When it starts.
+    /// Start of the application.
     pub start: Time,
     /// When its application stops offering data; never, where `None`.
     pub stop: Option<Time>,
@@ -191,7 +236,7 @@ impl Split {
 pub struct Leg {
     /// The end nearer to the flow's `from`.
     pub from: NodeId,
-    /// The other end.
+    /// The end nearer to the flow's `to`.
     pub to: NodeId,
     /// Its transport, at both ends.
     pub transport: Transport,
@@ -210,7 +255,7 @@ pub struct Leg {
 pub struct SplitPep {
     /// Its name in the file.
     pub name: String,
-    /// Where it stands.
+    /// Node of the box.
     pub node: NodeId,
     /// The links that leave the node and that flows must cross, there or back,
     /// to be split; any where there is none. The leg on their side has the PEP's
@@ -239,13 +284,13 @@ pub struct Connection<'a> {
     /// Which leg of it; 0 where it is not split, and one behind the last for the
     /// connection past its PEPs.
     pub leg: usize,
-    /// Its ends.
+    /// The two end nodes.
     pub nodes: [NodeId; 2],
     /// Its transport; `None` for datagrams.
     pub transport: Option<&'a Transport>,
-    /// Links forth.
+    /// Links of the forward path, in order.
     pub forward: &'a [LinkId],
-    /// Links back.
+    /// Links of the return path, in order.
     pub reverse: &'a [LinkId],
     /// Other ways later on, in order of time.
     pub changes: &'a [RouteChange],
@@ -290,25 +335,25 @@ impl Flow {
     }
 }
 
-/// A box on a node, at the near end of a link or of several. It sees the
-/// packets that pass the node into such a link, or out of its way back.
-/// Packets of flows that begin or end at the node do not pass it.
+/// A box on a node, at the near end of a link or of several. It sees the packets that pass the node
+/// into such a link, or out of its reverse direction. Packets of flows that begin or end at the
+/// node do not pass it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Middlebox {
     /// Its name in the file.
     pub name: String,
-    /// Where it stands.
+    /// Node of the box.
     pub node: NodeId,
     /// The links that leave the node and whose far side it helps.
     pub toward: Vec<LinkId>,
     /// The ways back of those, in the same order.
     #[serde(skip)]
     pub back: Vec<LinkId>,
-    /// What it is.
+    /// Its kind, and the settings of that.
     pub settings: bentpipe_middlebox::Settings,
 }
 
-/// What happens before the first data segment.
+/// Handshake before the first data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize)]
 pub enum Handshake {
     /// A SYN exchange is simulated and counts in the transfer time.
@@ -324,7 +369,7 @@ pub enum Handshake {
 /// Bounds of a run. Hitting one is an error of that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// Events.
+    /// Maximum number of events.
     pub events: u64,
     /// Packets alive at once.
     pub packets: u32,

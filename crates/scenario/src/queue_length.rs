@@ -1,10 +1,11 @@
-//! Lengths of queues, as scenarios and the command line write them.
+//! Lengths of queues, as scenarios and the command line write them, and what they are at a link.
 
 use bentpipe_document::reading::{Given, Read};
 use bentpipe_document::schema::Kind;
 use bentpipe_document::value::{better_unit, wrong_type};
-use bentpipe_document::{Problem, Reported, Scalar, Value};
-use bentpipe_units::{Bytes, ParseError};
+use bentpipe_document::{Context, Diagnostic, Form, Place, Problem, Reported, Scalar, Value};
+use bentpipe_link::{Limit, LinkSettings};
+use bentpipe_units::{Bytes, Duration, ParseError};
 use std::fmt;
 use std::str::FromStr;
 
@@ -159,6 +160,66 @@ impl Read for QueueLimit {
 
     fn read(given: Given<'_>, kind: &Kind) -> Result<QueueLimit, Reported> {
         given.scalar(kind)
+    }
+}
+
+/// The link that a queue feeds.
+pub(crate) struct LinkContext<'a> {
+    /// For messages.
+    pub(crate) context: &'a Context,
+    /// What holds where the file says nothing: rate and delay, and what follows from other keys.
+    pub(crate) base: LinkSettings,
+    /// The RTT to which `BDP` refers.
+    pub(crate) round_trip: Duration,
+    /// Of the link, for messages.
+    pub(crate) name: &'a str,
+    /// The position of the queue, for messages.
+    pub(crate) place: Place,
+}
+
+impl Form<Limit, LinkContext<'_>> for QueueLimit {
+    fn settle(&self, link: &LinkContext<'_>) -> Result<Limit, Reported> {
+        Ok(match self.0 {
+            // A limit is of whole packets that fit.
+            QueueLength::Packets(n) => Limit::Packets(n as u32),
+            QueueLength::Bytes(n) => Limit::Bytes(n),
+            QueueLength::Bdp(factor) => Limit::Bytes(link.bdp(factor)?),
+        })
+    }
+
+    fn written(model: &Limit) -> Value {
+        match model {
+            Limit::Packets(n) => QueueLength::Packets(f64::from(*n)).to_string().into(),
+            Limit::Bytes(bytes) => <Bytes as Form<_>>::written(bytes),
+        }
+    }
+}
+
+impl LinkContext<'_> {
+    /// A length in packets of `mean` bytes.
+    pub(crate) fn length(&self, length: QueueLength, mean: f64) -> Result<f64, Reported> {
+        match length {
+            QueueLength::Packets(n) => Ok(n),
+            QueueLength::Bytes(n) => Ok(n.as_f64() / mean),
+            QueueLength::Bdp(factor) => Ok(self.bdp(factor)?.as_f64() / mean),
+        }
+    }
+
+    /// Bandwidth-delay products in bytes.
+    fn bdp(&self, factor: f64) -> Result<Bytes, Reported> {
+        let bdp = self.base.rate.bytes_in(self.round_trip).as_f64();
+        let bytes = Bytes::new((bdp * factor + 0.5) as u64);
+        if bytes != Bytes::ZERO {
+            return Ok(bytes);
+        }
+        let message = format!(
+            "the bandwidth-delay product of link `{}` is zero",
+            self.name
+        );
+        let error = Diagnostic::new(self.place, message)
+            .label(format!("{} x {}", self.base.rate, self.round_trip))
+            .help("say with `bdp_round_trip` which round trip `BDP` refers to");
+        Err(self.context.report(error))
     }
 }
 

@@ -1,8 +1,7 @@
 //! From the tables of a document to the validated model.
 //!
-//! Each part reports what is wrong with it and goes on, so that one pass finds
-//! as many errors as it can. A value that could not be read is
-//! `Err(Reported)`: what needs it reports nothing more.
+//! Each part reports its errors and continues, so that one pass finds as many errors as possible. A
+//! value that could not be read is `Err(Reported)`: code that needs it reports nothing more.
 
 mod applications;
 mod constellations;
@@ -13,20 +12,18 @@ mod media;
 mod middleboxes;
 mod nodes;
 mod protection;
-mod queues;
+pub(crate) mod queues;
 mod routers;
 mod space;
 mod timelines;
 mod transports;
 
 use crate::document::GivenControls;
-use crate::model::{Limits, Scenario};
-use crate::schema::network::{LimitsTable, Top};
+use crate::model::{Kept, Limits, Scenario};
+use crate::schema::network::Top;
 use crate::space::{ExpandedConstellations, Hop};
 use bentpipe_document::reading::Declared;
-use bentpipe_document::{
-    Context, Diagnostic, Errors, OptionalField, Place, Reported, Table, printable,
-};
+use bentpipe_document::{Context, Diagnostic, Errors, Place, Reported, Table, form, printable};
 
 /// The scenario that a document describes, and its constellations.
 pub(crate) fn scenario(
@@ -63,7 +60,7 @@ pub(crate) fn scenario(
         middlebox,
     } = Top::from_context(context);
     let end = duration.ok().map(|d| d.value);
-    let limits = limits(bounds);
+    let limits = form::settle_or_none::<_, Limits, _>(&bounds, &());
     let seed_of_skies = seed.map_or(1, |seed| seed.value);
     let skies = constellations::read(constellation, end, seed_of_skies);
     let nodes = nodes::read(&top, node, &skies);
@@ -76,8 +73,7 @@ pub(crate) fn scenario(
     let transports = transports::read(transport, controls);
     let flows = flows::read(&top, flow, &nodes, &transports, end);
     let flows = flows::route(&top, flows?, &nodes, &links.links, links.complete);
-    // A middlebox may stand at a link of a constellation, which is not there
-    // yet.
+    // A middlebox may be at a link of a constellation, which does not exist yet.
     let early = skies
         .names
         .is_empty()
@@ -94,7 +90,8 @@ pub(crate) fn scenario(
         stranded: stranded?.value,
         middleboxes: Vec::new(),
         peps: Vec::new(),
-        limits: limits?,
+        limits: limits?.unwrap_or_default(),
+        kept: Kept::default(),
     };
     let mut space = ExpandedConstellations::default();
     if early.is_none() {
@@ -111,16 +108,6 @@ pub(crate) fn scenario(
     middleboxes::split(&top, &links, &mut scenario.flows, &scenario.peps)?;
     scenario.links = links.links;
     Ok((scenario, space))
-}
-
-fn limits(table: OptionalField<LimitsTable>) -> Result<Limits, Reported> {
-    match table? {
-        None => Ok(Limits::default()),
-        Some(table) => Ok(Limits {
-            events: table.value.events?.value,
-            packets: table.value.packets?.value,
-        }),
-    }
 }
 
 /// What to say of a file that is something else: one message, not one for each

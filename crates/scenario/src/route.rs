@@ -1,11 +1,10 @@
 //! Routes: the path with the shortest propagation delay, and among those the
 //! one with the fewest links.
 //!
-//! Computed once, by Dijkstra's algorithm from each distinct source, which
-//! stops when the last destination of that source is reached. A node with one
-//! neighbour starts its search there, so that a thousand hosts behind one
-//! router share one search. Ties that remain go to the link that comes first,
-//! so that a route does not depend on which other flows there are.
+//! Computed once, by Dijkstra's algorithm from each distinct source, which stops when the last
+//! destination of that source is reached. A node with one neighbour starts its search there, so
+//! that a thousand hosts behind one router share one search. Ties that remain go to the link that
+//! comes first, so that a route does not depend on the other flows.
 
 use crate::model::{Flow, Handshake, Link, LinkId, NodeId, Scenario};
 use bentpipe_traffic::Application;
@@ -56,8 +55,8 @@ impl Scenario {
     }
 }
 
-/// Fills in `forward` and `reverse` of every flow that has no route, or says which flows have no
-/// route.
+/// Fills in `forward` and `reverse` of every flow that has no route, or returns the flows that have
+/// no route.
 pub(crate) fn route(
     nodes: usize,
     links: &[Link],
@@ -72,8 +71,7 @@ pub(crate) fn route(
         searches.push(graph.wanted(flow.from, flow.to, i, true));
         searches.push(graph.wanted(flow.to, flow.from, i, false));
     }
-    // Searches from the same node stand together; the order has no influence
-    // on the result.
+    // Searches from the same node are adjacent; the order has no influence on the result.
     searches.sort_unstable_by_key(|w| (w.root, w.flow, w.forward));
     let mut failed = Vec::new();
     let mut search = Search::new(nodes);

@@ -1,7 +1,7 @@
 //! The constellations behind the links and routes of a scenario.
 //!
-//! A run needs none of this: [`crate::Document::survey`] gives it to those who
-//! draw satellites and the ways of flows.
+//! A run needs none of this: [`crate::Document::survey`] provides it for drawing satellites and the
+//! paths of flows.
 
 use crate::model::{LinkId, NodeId};
 use bentpipe_orbit::{Constellation, Mode, Plan, Terminal};
@@ -29,9 +29,9 @@ pub struct ExpandedConstellation {
     pub terminals: Vec<Terminal>,
     /// Their nodes, in the same order.
     pub nodes: Vec<NodeId>,
-    /// Rate up of terminals that say nothing.
+    /// Default uplink rate of terminals.
     pub up_rate: Rate,
-    /// Rate down of terminals that say nothing.
+    /// Default downlink rate of terminals.
     pub down_rate: Rate,
     /// Paths, delays and handovers of the pairs of terminals that flows join.
     pub plan: Plan,
@@ -44,9 +44,9 @@ pub enum Hop {
     Link(LinkId),
     /// Up into a constellation and down again.
     Sky {
-        /// Which of [`ExpandedConstellations::skies`].
+        /// Index in [`ExpandedConstellations::skies`].
         sky: usize,
-        /// Which of the pairs of its plan.
+        /// Index in the pairs of its plan.
         pair: usize,
         /// From the second terminal of the pair to the first.
         back: bool,

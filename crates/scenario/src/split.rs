@@ -1,4 +1,4 @@
-//! Which flows pass split-connection PEPs, and what becomes of their ways.
+//! Flows that pass split-connection PEPs, and the paths of their legs.
 
 use crate::model::{Flow, Leg, Link, LinkId, Pep, RouteChange, Split, SplitPep};
 use bentpipe_middlebox::split::{Alone, Discovery, SplitSettings, Tunnel};
@@ -14,7 +14,7 @@ pub(crate) enum NoSplit {
     Elsewhere,
     /// PEPs confirm what is no transfer, or fail.
     Confirms,
-    /// A PEP on its way fails, and its application does not connect anew.
+    /// A PEP on its path fails, and its application does not reconnect.
     Reconnects,
     /// The one-way agents of ns-2 have no receive window: nothing could keep
     /// them from overrunning a relay.
@@ -33,7 +33,7 @@ impl NoSplit {
                 "only transfers are confirmed end to end, and by PEPs that do not fail"
             }
             NoSplit::Reconnects => {
-                "the PEP fails, and only `transfer` and `persistent` connect anew then"
+                "the PEP fails, and only `transfer` and `persistent` connect again then"
             }
             NoSplit::NoFlowControl => {
                 "the one-way agents of ns-2 have no receive window that could stop them"
@@ -88,17 +88,8 @@ fn legs(
     if transport.congestion_control == CongestionControlChoice::Ideal || flow.ipsec.is_some() {
         return Ok(None);
     }
-    let link = |id: LinkId| &links[id.0 as usize];
     let mut split = Split {
-        legs: vec![Leg {
-            from: flow.from,
-            to: flow.to,
-            transport: transport.clone(),
-            forward: flow.forward.clone(),
-            reverse: flow.reverse.clone(),
-            changes: Vec::new(),
-            tunnel: false,
-        }],
+        legs: vec![whole(flow, transport)],
         peps: Vec::new(),
         bypass: None,
     };
@@ -107,7 +98,6 @@ fn legs(
     let mut taken = 0;
     for at in 1..flow.forward.len() {
         let (into, out) = (flow.forward[at - 1], flow.forward[at]);
-        let node = link(out).from;
         let Some(index) = pep_between(links, flow, places, into, out) else {
             continue;
         };
@@ -115,33 +105,12 @@ fn legs(
         if !splits(&place.settings, flow, has_peer) {
             continue;
         }
-        let last = split.legs.len() - 1;
-        let whole = &split.legs[last];
-        // The way back passes the PEPs in the opposite order.
-        let cut = whole
-            .reverse
-            .iter()
-            .position(|&id| link(id).from == node)
-            .filter(|&cut| cut > 0)
-            .ok_or((index, NoSplit::OneWay))?;
-        let after = Leg {
-            from: node,
-            to: flow.to,
-            transport: transport.clone(),
-            forward: whole.forward[at - taken..].to_vec(),
-            reverse: whole.reverse[..cut].to_vec(),
-            changes: Vec::new(),
-            tunnel: false,
-        };
-        let before = &mut split.legs[last];
-        before.to = node;
-        before.forward.truncate(at - taken);
-        before.reverse.drain(..cut);
+        cut(links, &mut split, at - taken, transport).ok_or((index, NoSplit::OneWay))?;
         taken = at;
-        split.legs.push(after);
         if let Some(own) = &place.settings.transport {
             let faces_back = !place.toward.is_empty() && !place.toward.contains(&out);
-            split.legs[last + usize::from(!faces_back)].transport = own.clone();
+            let leg = split.legs.len() - 1 - usize::from(faces_back);
+            split.legs[leg].transport = own.clone();
         }
         split.peps.push(Pep {
             name: place.name.clone(),
@@ -157,32 +126,75 @@ fn legs(
     for change in &flow.changes {
         cut_change(links, &mut split, change)?;
     }
-    let is_transfer = matches!(flow.application, Application::Transfer { .. });
-    let confirms = |pep: &Pep| pep.settings.confirms.is_some();
-    if let Some(pep) = split.peps.iter().find(|pep| confirms(pep))
-        && (!is_transfer || split.peps.iter().any(|pep| pep.settings.failure.is_some()))
-    {
-        return Err((pep.pep_index, NoSplit::Confirms));
-    }
-    let fails = |pep: &Pep| pep.settings.failure.is_some_and(|f| f.at > flow.start);
-    if let Some(pep) = split.peps.iter().find(|pep| fails(pep)) {
-        if !matches!(
-            flow.application,
-            Application::Transfer { .. } | Application::Persistent
-        ) {
-            return Err((pep.pep_index, NoSplit::Reconnects));
-        }
-        split.bypass = Some(Leg {
-            from: flow.from,
-            to: flow.to,
-            transport: transport.clone(),
-            forward: flow.forward.clone(),
-            reverse: flow.reverse.clone(),
-            changes: flow.changes.clone(),
-            tunnel: false,
-        });
-    }
+    check_confirms(&split, flow)?;
+    split.bypass = bypass(&split, flow, transport)?;
     Ok((!split.peps.is_empty()).then_some(split))
+}
+
+/// The first way of a flow in one piece.
+fn whole(flow: &Flow, transport: &Transport) -> Leg {
+    Leg {
+        from: flow.from,
+        to: flow.to,
+        transport: transport.clone(),
+        forward: flow.forward.clone(),
+        reverse: flow.reverse.clone(),
+        changes: Vec::new(),
+        tunnel: false,
+    }
+}
+
+/// Cuts the last leg before the link at place `at` of its way forth; `None` if the way back does
+/// not pass there.
+fn cut(links: &[Link], split: &mut Split, at: usize, transport: &Transport) -> Option<()> {
+    let from = |id: LinkId| links[id.0 as usize].from;
+    let before = split.legs.last_mut()?;
+    let node = from(before.forward[at]);
+    // The return path passes the PEPs in the opposite order.
+    let back = before.reverse.iter().position(|&id| from(id) == node);
+    let back = back.filter(|&back| back > 0)?;
+    let after = Leg {
+        from: node,
+        to: before.to,
+        transport: transport.clone(),
+        forward: before.forward.split_off(at),
+        reverse: before.reverse.drain(..back).collect(),
+        changes: Vec::new(),
+        tunnel: false,
+    };
+    before.to = node;
+    split.legs.push(after);
+    Some(())
+}
+
+/// PEPs that confirm what they took carry files, and do not fail.
+fn check_confirms(split: &Split, flow: &Flow) -> Result<(), (usize, NoSplit)> {
+    let is_transfer = matches!(flow.application, Application::Transfer { .. });
+    let fails = split.peps.iter().any(|pep| pep.settings.failure.is_some());
+    let mut peps = split.peps.iter();
+    match peps.find(|pep| pep.settings.confirms.is_some()) {
+        Some(pep) if !is_transfer || fails => Err((pep.pep_index, NoSplit::Confirms)),
+        _ => Ok(()),
+    }
+}
+
+/// The connection past the PEPs, where one of them fails.
+fn bypass(
+    split: &Split,
+    flow: &Flow,
+    transport: &Transport,
+) -> Result<Option<Leg>, (usize, NoSplit)> {
+    let fails = |pep: &&Pep| pep.settings.failure.is_some_and(|f| f.at > flow.start);
+    let Some(pep) = split.peps.iter().find(fails) else {
+        return Ok(None);
+    };
+    match flow.application {
+        Application::Transfer { .. } | Application::Persistent => Ok(Some(Leg {
+            changes: flow.changes.clone(),
+            ..whole(flow, transport)
+        })),
+        _ => Err((pep.pep_index, NoSplit::Reconnects)),
+    }
 }
 
 /// Makes the legs between two PEPs with a tunnel streams of it.

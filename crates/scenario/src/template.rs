@@ -1,4 +1,4 @@
-//! The scenario to start from.
+//! The commented scenario that `bentpipe new` writes.
 
 /// A commented, valid scenario, for `bentpipe new`.
 #[must_use]

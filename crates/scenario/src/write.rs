@@ -1,22 +1,31 @@
-//! A scenario as the text of a file: the way back from the model.
+//! Writes a scenario as the text of a file, from the model.
 //!
 //! What a file says in a few words, such as a queue in bandwidth-delay products or
-//! a transport by its base, stands here with its values. The text is read again
-//! before it is handed out, so that it is the same scenario or none; only transports
-//! may have another name, where theirs cannot stand in a file.
+//! a transport by its base, stands here with its values. What the model does not know,
+//! such as the constellation behind a link, a scenario that was read has from its
+//! document. The text is read again before it is handed out, so that it is the same
+//! scenario or none; only transports may have another name, where theirs cannot stand in
+//! a file.
 
-mod applications;
 mod links;
-mod text;
 mod transports;
 
 use crate::Document;
-use crate::model::{Handshake, Limits, LinkDownPolicy, LinkId, Middlebox, Scenario, SplitPep};
-use bentpipe_middlebox::split::{Alone, Discovery, SplitSettings, Symptom, Tunnel};
-use bentpipe_middlebox::{Settings, SnoopSettings};
+use crate::model::{
+    Handshake, Limits, LinkDownPolicy, LinkId, Middlebox, NodeId, Scenario, SplitPep,
+};
+use crate::schema::flow::{ApplicationTable, IpsecTable};
+use crate::schema::middlebox::{ReconstructionKeys, SnoopKeys, SpoofKeys};
+use crate::schema::network::LimitsTable;
+use bentpipe_document::form::{Form, word_of};
+use bentpipe_document::value::check_name;
+use bentpipe_document::{Table, Value};
+use bentpipe_middlebox::Settings;
+use bentpipe_middlebox::split::{
+    Accept, Alone, Discovery, Failure, Pool, SplitSettings, Symptom, Tunnel,
+};
 use bentpipe_tcp::Transport;
-use bentpipe_units::Time;
-use text::{Text, name_of, quoted};
+use bentpipe_units::{Bytes, Duration, Time};
 use transports::Transports;
 
 /// Why a scenario cannot be written as a file.
@@ -33,6 +42,11 @@ impl WriteError {
 impl Scenario {
     /// The text of a file that describes this scenario.
     ///
+    /// It says every value, so that it stays the same scenario when a default changes. A
+    /// scenario that was read and that the model alone cannot say so (counted nodes, media,
+    /// constellations, traces) is written as its document has it; the files that it names
+    /// then belong to it.
+    ///
     /// ```
     /// use bentpipe_scenario::{Document, template};
     ///
@@ -43,12 +57,28 @@ impl Scenario {
     /// ```
     ///
     /// # Errors
-    /// For what has no form in a file or none here yet, which the error names: counted
-    /// nodes, links and flows, media, constellations, traces, some queues, congestion
-    /// controls of a program.
+    /// For what has no form in a file, which the error names: routes and counted names of a
+    /// program, media, traces, congestion controls of a program.
     pub fn to_toml(&self) -> Result<String, WriteError> {
+        let why = match self.of_model() {
+            Ok(text) => return Ok(text),
+            Err(why) => why,
+        };
+        let Some(document) = &self.kept.0 else {
+            return Err(why);
+        };
+        let text = document.to_toml(&self.name);
+        let read = document.reread(&text).and_then(|file| file.validate());
+        // It may have been changed since it was read.
+        match read.is_ok_and(|read| read == *self) {
+            true => Ok(text),
+            false => Err(why),
+        }
+    }
+
+    fn of_model(&self) -> Result<String, WriteError> {
         let transports = Transports::of(self)?;
-        let text = written(self, &transports)?;
+        let text = written(self, &transports)?.to_document();
         let parsed = Document::parse("scenario.toml", &text).and_then(|file| file.validate());
         let parsed = parsed.map_err(|errors| {
             let first = errors
@@ -64,7 +94,7 @@ impl Scenario {
     }
 }
 
-/// What differs, if something does.
+/// The difference, if there is one.
 fn difference(a: &Scenario, b: &Scenario) -> Option<&'static str> {
     let parts = [
         ("its nodes", a.nodes == b.nodes),
@@ -79,144 +109,144 @@ fn difference(a: &Scenario, b: &Scenario) -> Option<&'static str> {
     differs.map(|(what, _)| *what)
 }
 
-fn written(scenario: &Scenario, transports: &Transports) -> Result<String, WriteError> {
-    let mut text = Text::default();
-    text.key("name", quoted(&scenario.name));
-    if !scenario.description.is_empty() {
-        text.key("description", quoted(&scenario.description));
+fn written(scenario: &Scenario, transports: &Transports) -> Result<Table, WriteError> {
+    let Scenario {
+        name,
+        description,
+        duration,
+        seed,
+        nodes,
+        links: _,
+        media,
+        flows: _,
+        stranded,
+        middleboxes,
+        peps,
+        limits,
+        kept: _,
+    } = scenario;
+    let mut top = Table::default();
+    top.put("name", name.as_str());
+    if !description.is_empty() {
+        top.put("description", description.as_str());
     }
-    text.time("duration", scenario.duration);
-    text.key("seed", scenario.seed);
-    if scenario.stranded != LinkDownPolicy::default() {
-        text.key("stranded", quoted("rerouted"));
+    top.put_as::<Duration, _>("duration", duration);
+    top.put("seed", *seed);
+    if *stranded != LinkDownPolicy::default() {
+        top.put("stranded", "rerouted");
     }
-    limits(&mut text, &scenario.limits);
-    for node in &scenario.nodes {
-        text.table(&["node", plain(&node.name, "node")?]);
+    if *limits != Limits::default() {
+        top.put("limits", LimitsTable::written(limits));
     }
-    if let Some(medium) = scenario.media.first() {
+    for node in nodes {
+        top.put_in(
+            "node",
+            plain(&node.name, "node")?,
+            Value::Table(Table::default()),
+        );
+    }
+    if let Some(medium) = media.first() {
         return Err(WriteError::new(format!("medium `{}`", medium.name)));
     }
-    links::write(&mut text, scenario)?;
-    transports.write(&mut text)?;
-    for middlebox in &scenario.middleboxes {
-        write_box(&mut text, scenario, middlebox)?;
+    links::write(&mut top, scenario)?;
+    transports.write(&mut top)?;
+    for of in middleboxes {
+        let table = middlebox(scenario, of)?;
+        top.put_in(
+            "middlebox",
+            plain(&of.name, "middlebox")?,
+            Value::Table(table),
+        );
     }
-    for pep in &scenario.peps {
-        write_pep(&mut text, scenario, transports, pep)?;
+    for of in peps {
+        let table = pep(scenario, transports, of)?;
+        top.put_in(
+            "middlebox",
+            plain(&of.name, "middlebox")?,
+            Value::Table(table),
+        );
     }
-    flows(&mut text, scenario, transports)?;
-    Ok(text.finish())
+    flows(&mut top, scenario, transports)?;
+    Ok(top)
 }
 
-/// A name that can stand in a file.
+/// A name that is valid in a file.
 fn plain<'n>(name: &'n str, what: &str) -> Result<&'n str, WriteError> {
-    match text::is_name(name) {
-        true => Ok(name),
-        false => Err(WriteError::new(format!(
+    match check_name(name) {
+        Ok(()) => Ok(name),
+        Err(_) => Err(WriteError::new(format!(
             "{what} `{name}` is one of several"
         ))),
     }
 }
 
-fn limits(text: &mut Text, limits: &Limits) {
-    let usual = Limits::default();
-    if *limits == usual {
-        return;
-    }
-    text.table(&["limits"]);
-    text.key("events", limits.events);
-    text.key("packets", limits.packets);
+/// A time of the run as the time since its start.
+fn put_time(table: &mut Table, key: &str, time: Time) {
+    table.put_as::<Duration, _>(key, &time.since(Time::ZERO));
 }
 
-fn flows(text: &mut Text, scenario: &Scenario, transports: &Transports) -> Result<(), WriteError> {
+fn flows(top: &mut Table, scenario: &Scenario, transports: &Transports) -> Result<(), WriteError> {
     for flow in &scenario.flows {
-        text.table(&["flow", plain(&flow.name, "flow")?]);
-        text.key("from", quoted(node(scenario, flow.from.0)));
-        text.key("to", quoted(node(scenario, flow.to.0)));
+        let mut table = Table::default();
+        table.put("from", node(scenario, flow.from));
+        table.put("to", node(scenario, flow.to));
         if let Some(transport) = &flow.transport {
-            text.key("transport", quoted(transports.name(transport)));
+            table.put("transport", transports.name(transport));
         }
-        text.key("application", applications::inline(&flow.application));
+        table.put("application", ApplicationTable::written(&flow.application));
         if flow.start != Time::ZERO {
-            text.time("start", flow.start.since(Time::ZERO));
+            put_time(&mut table, "start", flow.start);
         }
         if let Some(stop) = flow.stop {
-            text.time("stop", stop.since(Time::ZERO));
+            put_time(&mut table, "stop", stop);
         }
         match flow.handshake {
             Handshake::Counted => {}
-            Handshake::NotCounted => text.key("handshake", quoted("not-counted")),
-            Handshake::Skipped => text.key("handshake", quoted("skipped")),
+            Handshake::NotCounted => table.put("handshake", "not-counted"),
+            Handshake::Skipped => table.put("handshake", "skipped"),
         }
-        if flow.ipsec.is_some() {
-            return Err(WriteError::new(format!("IPsec of flow `{}`", flow.name)));
+        if let Some(ipsec) = &flow.ipsec {
+            table.put("ipsec", IpsecTable::written(ipsec));
         }
+        top.put_in("flow", plain(&flow.name, "flow")?, Value::Table(table));
     }
     Ok(())
 }
 
-fn node(scenario: &Scenario, index: u32) -> &str {
-    let node = scenario.nodes.get(index as usize);
+fn node(scenario: &Scenario, id: NodeId) -> &str {
+    let node = scenario.nodes.get(id.0 as usize);
     node.map_or("", |node| node.name.as_str())
 }
 
-/// The name of the link of a file's table that these links are of.
-fn link<'s>(scenario: &'s Scenario, links: &[LinkId]) -> Option<&'s str> {
-    let [link] = links else { return None };
-    let link = scenario.links.get(link.0 as usize)?;
-    Some(link.name.strip_suffix(".reverse").unwrap_or(&link.name))
-}
-
-fn write_box(text: &mut Text, scenario: &Scenario, of: &Middlebox) -> Result<(), WriteError> {
-    let Settings::Snoop(snoop) = &of.settings else {
-        return Err(WriteError::new(format!("middlebox `{}`", of.name)));
+/// The name of the link of a file's table that the links of a box are of.
+fn toward<'s>(scenario: &'s Scenario, name: &str, links: &[LinkId]) -> Result<&'s str, WriteError> {
+    let link = match links {
+        [link] => scenario.links.get(link.0 as usize),
+        _ => None,
     };
-    text.table(&["middlebox", plain(&of.name, "middlebox")?]);
-    text.key("kind", quoted("snoop"));
-    text.key("node", quoted(node(scenario, of.node.0)));
-    let toward = link(scenario, &of.toward);
-    let toward = toward.ok_or_else(|| WriteError::new(format!("the links of `{}`", of.name)))?;
-    text.key("toward", quoted(toward));
-    let SnoopSettings {
-        cache,
-        threshold,
-        tick,
-        srtt,
-        rttvar,
-        gain,
-        retransmissions,
-        variant,
-        identifies_ipsec,
-    } = snoop;
-    text.key("cache", cache);
-    text.key("threshold", threshold);
-    text.time("tick", *tick);
-    text.time("srtt", *srtt);
-    text.time("rttvar", *rttvar);
-    text.key("gain", gain);
-    text.key("retransmissions", retransmissions);
-    text.key(
-        "variant",
-        quoted(name_of(&bentpipe_middlebox::SnoopVariant::ALL, variant)),
-    );
-    text.key("identifies_ipsec", identifies_ipsec);
-    Ok(())
+    let link = link.ok_or_else(|| WriteError::new(format!("the links of `{name}`")))?;
+    Ok(link.name.strip_suffix(".reverse").unwrap_or(&link.name))
 }
 
-fn write_pep(
-    text: &mut Text,
-    scenario: &Scenario,
-    transports: &Transports,
-    pep: &SplitPep,
-) -> Result<(), WriteError> {
-    text.table(&["middlebox", plain(&pep.name, "middlebox")?]);
-    text.key("kind", quoted("split"));
-    text.key("node", quoted(node(scenario, pep.node.0)));
+fn middlebox(scenario: &Scenario, of: &Middlebox) -> Result<Table, WriteError> {
+    let mut table = Table::default();
+    table.put("kind", of.settings.kind());
+    table.put("node", node(scenario, of.node));
+    table.put("toward", toward(scenario, &of.name, &of.toward)?);
+    table.put_all(&match &of.settings {
+        Settings::Snoop(settings) => SnoopKeys::written(settings),
+        Settings::Spoof(settings) => SpoofKeys::written(settings),
+        Settings::Reconstruction(settings) => ReconstructionKeys::written(settings),
+    });
+    Ok(table)
+}
+
+fn pep(scenario: &Scenario, transports: &Transports, pep: &SplitPep) -> Result<Table, WriteError> {
+    let mut table = Table::default();
+    table.put("kind", "split");
+    table.put("node", node(scenario, pep.node));
     if !pep.toward.is_empty() {
-        let toward = link(scenario, &pep.toward);
-        let several = || WriteError::new(format!("the links of `{}`", pep.name));
-        text.key("toward", quoted(toward.ok_or_else(several)?));
+        table.put("toward", toward(scenario, &pep.name, &pep.toward)?);
     }
     let SplitSettings {
         buffer,
@@ -232,39 +262,38 @@ fn write_pep(
         failure,
     } = &pep.settings;
     if let Some(transport) = transport {
-        text.key("transport", quoted(transports.name(transport)));
+        table.put("transport", transports.name(transport));
     }
-    text.size("buffer", *buffer);
+    table.put_as::<Bytes, _>("buffer", buffer);
     if let Some(size) = receive_buffer {
-        text.size("receive_buffer", *size);
+        table.put_as::<Bytes, _>("receive_buffer", size);
     }
-    text.key(
-        "accept",
-        quoted(name_of(&bentpipe_middlebox::split::Accept::ALL, accept)),
-    );
-    text.key(
-        "pool",
-        quoted(name_of(&bentpipe_middlebox::split::Pool::ALL, pool)),
-    );
-    text.key("tunnel", quoted(name_of(&Tunnel::ALL, tunnel)));
-    text.key("discovery", quoted(name_of(&Discovery::ALL, discovery)));
-    text.key("alone", quoted(name_of(&Alone::ALL, alone)));
+    table.put("accept", word_of(&Accept::ALL, accept));
+    table.put("pool", word_of(&Pool::ALL, pool));
+    table.put("tunnel", word_of(&Tunnel::ALL, tunnel));
+    table.put("discovery", word_of(&Discovery::ALL, discovery));
+    table.put("alone", word_of(&Alone::ALL, alone));
     if let Some(bytes) = confirms {
-        text.size("confirms", *bytes);
+        table.put_as::<Bytes, _>("confirms", bytes);
     }
-    if let Some(failure) = failure {
-        text.time("fails_at", failure.at.since(Time::ZERO));
-        if let Some(recovers) = failure.recovers {
-            text.time("recovers_at", recovers.since(Time::ZERO));
+    if let Some(Failure {
+        at,
+        recovers,
+        symptom,
+        gives_up,
+    }) = failure
+    {
+        put_time(&mut table, "fails_at", *at);
+        if let Some(recovers) = recovers {
+            put_time(&mut table, "recovers_at", *recovers);
         }
-        text.key("failure", quoted(name_of(&Symptom::ALL, &failure.symptom)));
-        text.time("gives_up", failure.gives_up);
+        table.put("failure", word_of(&Symptom::ALL, symptom));
+        table.put_as::<Duration, _>("gives_up", gives_up);
     }
     if !flows.is_empty() {
-        let flows: Vec<String> = flows.iter().map(|flow| quoted(flow)).collect();
-        text.key("flows", format!("[{}]", flows.join(", ")));
+        table.put_as::<Vec<String>, _>("flows", flows);
     }
-    Ok(())
+    Ok(table)
 }
 
 /// The transports of flows and proxies.

@@ -88,35 +88,17 @@ fn link_outcomes<O: Observer>(
         .zip(&snapshot.links)
         .zip(access)
         .map(|(((settings, link), early), access)| {
-            let c = *link.counters();
-            let under_way = link
-                .under_way()
-                .map(|(_, p)| u64::from(p.bytes()))
-                .sum::<u64>()
-                + early.delivered.bytes;
-            let transmitted = (c.offered - c.queue_drops).max(1);
-            LinkOutcome {
-                name: settings.name.clone(),
-                rate: settings.settings.rate,
-                offered_packets: c.offered - early.offered,
-                delivered_packets: link.delivered() - early.delivered.packets,
-                delivered_bytes: Bytes::new(c.accepted_bytes - under_way),
-                queue_drops: c.queue_drops - early.queue_drops,
-                early_drops: c.early_drops,
-                marks: c.marks,
-                channel_losses: c.channel_losses - early.channel_losses,
-                outage_losses: c.outage_losses - early.outage_losses,
-                collisions: access.collisions + access.request_collisions,
-                requests: access.requests,
-                free_slots: access.free_slots,
-                demand_slots: access.demand_slots,
-                utilisation: link.utilisation(ended_at),
-                mean_queue_packets: link.mean_waiting(ended_at),
-                max_queue_packets: c.max_packets,
-                max_queue_bytes: Bytes::new(c.max_bytes),
-                mean_queueing_delay: c.queueing / transmitted,
-                p95_queueing_delay: link.queueing_delay_quantile(ended_at, 0.95),
-            }
+            let of = (settings.name.as_str(), settings.settings.rate);
+            let mut outcome = LinkOutcome::of(of, link, &access, ended_at);
+            // What is decided ahead of time has not happened yet.
+            outcome.offered_packets -= early.offered;
+            outcome.delivered_packets -= early.delivered.packets;
+            let ahead = Bytes::new(early.delivered.bytes);
+            outcome.delivered_bytes = outcome.delivered_bytes - ahead;
+            outcome.queue_drops -= early.queue_drops;
+            outcome.channel_losses -= early.channel_losses;
+            outcome.outage_losses -= early.outage_losses;
+            outcome
         })
         .collect()
 }

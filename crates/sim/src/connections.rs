@@ -1,10 +1,9 @@
-//! Which endpoints belong to which flow.
+//! Assignment of endpoints to flows.
 //!
-//! Connection `f` is flow `f`, or its first leg where PEPs split it; the further
-//! legs of split flows come after those. Endpoint `2 c` is the `from` side of
-//! connection `c`, endpoint `2 c + 1` its `to` side. Within a flow the ends are
-//! numbered along its way: 0 is its `from`, then two for each PEP, the last is
-//! its `to`.
+//! Connection `f` is flow `f`, or its first leg where PEPs split it; the further legs of split
+//! flows come after those. Endpoint `2 c` is the `from` side of connection `c`, endpoint `2 c + 1`
+//! its `to` side. Within a flow the ends are numbered along its path: 0 is its `from`, then two for
+//! each PEP, the last is its `to`.
 
 use bentpipe_scenario::Scenario;
 

@@ -11,12 +11,12 @@ use bentpipe_units::{Bytes, Time};
 #[derive(Debug)]
 pub(crate) struct Exchanges {
     requester: Requester,
-    /// Where each exchange has a connection of its own.
+    /// Where each exchange has its own connection.
     reopens: Option<Reopens>,
     /// Bytes of all requests so far, and of all responses asked for.
     asked: u64,
     due: u64,
-    /// A response is under way.
+    /// A response is in progress.
     waits: bool,
 }
 

@@ -1,5 +1,4 @@
-//! A run under way: takes events in their order, moves packets, runs endpoints
-//! and applications.
+//! A run in progress: takes events in their order, moves packets, runs endpoints and applications.
 
 use crate::arena::Handle;
 use crate::collect;
@@ -20,7 +19,7 @@ use bentpipe_units::{Duration, Time};
 /// Events between two looks at the limits of the run.
 const BETWEEN_CHECKS: u64 = 1 << 12;
 
-/// A run under way.
+/// A run in progress.
 #[derive(Debug)]
 pub(crate) struct Execution<'a, O> {
     scenario: &'a Scenario,
@@ -32,10 +31,9 @@ pub(crate) struct Execution<'a, O> {
     tunnels: Option<Box<Tunnels>>,
     /// What happens at a flow concerns others: there is one of these three.
     concerns_others: bool,
-    /// For each endpoint the times of its next event in the queue and of one
-    /// later. A paced sender arms short timers before its retransmission timer
-    /// again and again: remembering the displaced one spares queueing it anew
-    /// each time.
+    /// For each endpoint the times of its next event in the queue and of one later. A paced sender
+    /// arms short timers before its retransmission timer again and again: remembering the displaced
+    /// one avoids queueing it again each time.
     timers: Vec<[Time; 2]>,
     /// For each flow the time of its application's next event in the queue.
     calls: Vec<Time>,
@@ -116,7 +114,7 @@ impl<'a, O: Observer> Execution<'a, O> {
         ))
     }
 
-    /// Does what happens, until every flow has ended or the run's time is over.
+    /// Runs events until all flows have finished or the run's time is over.
     fn execute(&mut self) -> Result<(), RunError> {
         let end = Time::ZERO + self.scenario.duration;
         if O::ACTIVE {
@@ -320,7 +318,7 @@ impl<'a, O: Observer> Execution<'a, O> {
     }
 
     /// Puts the deadline of an endpoint into the event queue, unless an event is
-    /// there before it: when that comes up, the deadline is read anew. So a
+    /// there before it: when that comes up, the deadline is read again. So a
     /// timer that moves later costs nothing.
     #[inline]
     fn arm(&mut self, now: Time, endpoint: usize, deadline: Time) {

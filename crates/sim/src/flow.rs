@@ -1,15 +1,14 @@
-//! One flow at work: its application between its two endpoints.
+//! A running flow: its application between its two endpoints.
 
 use crate::exchange::Exchanges;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
 use bentpipe_cc::Fault;
-use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake, Split};
 use bentpipe_tcp::{Endpoint, Packet, TUNNEL_HEADER, Transmit};
 use bentpipe_traffic::{Application, Next, Source};
-use bentpipe_units::{Bytes, Duration, Time};
+use bentpipe_units::{Bytes, Time};
 
 /// The two ends of a flow.
 #[derive(Debug)]
@@ -24,12 +23,12 @@ pub(crate) enum Ends {
         sent_bytes: u64,
         arrived_bytes: u64,
     },
-    /// The analytic bound.
+    /// The analytic bound, computed instead of simulated.
     Ideal,
 }
 
 impl Ends {
-    /// Why a congestion control of one's own was stopped, if one was.
+    /// Why a user's congestion control was stopped, if one was.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         match self {
             Ends::Tcp(ends) => ends.iter().find_map(Endpoint::fault),
@@ -90,23 +89,14 @@ pub(crate) struct Running {
     pub(crate) reports: Vec<Reports>,
 }
 
-/// When a flow starts in a run with that seed.
-pub(crate) fn start_of(flow: &Flow, jitter: Duration, seed: u64) -> Time {
-    if jitter.is_zero() {
-        return flow.start;
-    }
-    let mut stream = Stream::new(seed, &format!("start {}", flow.name));
-    flow.start + jitter.scaled(stream.uniform())
-}
-
 impl Running {
-    pub(crate) fn new(flow: &Flow, ends: Ends, jitter: Duration, seed: u64) -> Running {
+    pub(crate) fn new(flow: &Flow, ends: Ends, starts_at: Time, seed: u64) -> Running {
         Running {
             ends,
             application: flow.application.clone(),
             handshake: flow.handshake,
             split: flow.split.clone(),
-            starts_at: start_of(flow, jitter, seed),
+            starts_at,
             stop: flow.stop,
             first_data_at: None,
             completed_at: None,

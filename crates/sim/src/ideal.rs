@@ -1,8 +1,8 @@
 //! The Ideal bound of Marchese 2006, section 4.3.1: the time that the
 //! bottleneck's rate, less headers and losses, and one round trip need.
 //!
-//! Of a flow whose route changes with time it takes the first route, and of a
-//! link with a timeline the rate, delay and channel outside it.
+//! For a flow whose route changes with time it uses the first route, and for a link with a timeline
+//! the rate, delay and channel outside it.
 
 use bentpipe_link::ChannelSettings;
 use bentpipe_scenario::{Flow, LinkId, Scenario};
@@ -22,7 +22,7 @@ pub fn payload_rate(scenario: &Scenario, flow: &Flow) -> f64 {
         let link = &scenario.links[id.0 as usize].settings;
         let wire = mss + header + link.framing.as_f64();
         survival *= 1.0 - loss(&link.channel, wire);
-        rate = rate.min(link.rate.bps_f64() * mss / wire);
+        rate = rate.min(link.payload_rate(mss, header));
     }
     rate * survival
 }
@@ -30,9 +30,11 @@ pub fn payload_rate(scenario: &Scenario, flow: &Flow) -> f64 {
 /// Payload rate in bit/s of one link for full segments, losses not counted.
 pub(crate) fn payload_of_link(scenario: &Scenario, link: u32, transport: &Transport) -> f64 {
     let link = &scenario.links[link as usize].settings;
-    let mss = f64::from(transport.mss);
-    let wire = mss + f64::from(transport.header_bytes()) + link.framing.as_f64();
-    link.rate.bps_f64() * mss / wire
+    let (mss, header) = (
+        f64::from(transport.mss),
+        f64::from(transport.header_bytes()),
+    );
+    link.payload_rate(mss, header)
 }
 
 /// Two-way propagation delay of a way forth and one back.

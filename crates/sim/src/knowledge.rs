@@ -1,11 +1,9 @@
-//! Senders that are told about their path: who shares what, and how much of it
-//! is used.
+//! Senders that receive information about their path: who shares it, and its utilisation.
 //!
-//! Told are the senders whose congestion control asks for it (Complete
-//! Knowledge, SaTPEP). Those whose ways have the same bottleneck, the slowest
-//! link by payload, form a group. A group is told when one of its members begins
-//! or ends having something to send, and every round trip of its shortest way.
-//! What others take of the link is not known, and what a queue takes neither.
+//! These are the senders whose congestion control asks for it (Complete Knowledge, SaTPEP). Those
+//! whose paths have the same bottleneck, the slowest link by payload, form a group. A group is
+//! informed when one of its members starts or stops having data to send, and every round trip of
+//! its shortest path. The traffic of others on the link and the length of queues are not known.
 
 use crate::flow::{Ends, Running};
 use crate::ideal;
@@ -46,7 +44,7 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
-    /// `None` where nobody wants to be told, which costs nothing then.
+    /// `None` if no sender asks for it, which then costs nothing.
     pub(crate) fn new(scenario: &Scenario, flows: &mut [Running]) -> Option<Box<Knowledge>> {
         let mut groups: Vec<Group> = Vec::new();
         let mut of = vec![Vec::new(); flows.len()];

@@ -1,9 +1,8 @@
-//! What was lost where.
+//! Losses by hop.
 //!
-//! Nothing is counted per hop: what a flow sends is counted once, at the start
-//! of its path, and losses are rare. What crossed a link is what was sent less what
-//! was lost before or is still under way, which [`snapshot`](crate::snapshot) works
-//! out when asked.
+//! Nothing is counted per hop: what a flow sends is counted once, at the start of its path, and
+//! losses are rare. The packets that crossed a link are those sent minus those lost before it or
+//! still in flight, which [`snapshot`](crate::snapshot) works out when asked.
 
 use bentpipe_link::Verdict;
 use bentpipe_link::forward::Count;
@@ -43,7 +42,7 @@ pub(crate) struct Pending {
 pub(crate) struct Ledger {
     /// Lost at each hop.
     pub(crate) losses: Vec<Losses>,
-    /// In no order.
+    /// Losses that lie in the future, unordered.
     pub(crate) pending: Vec<Pending>,
     /// Number of pending losses at which those that have happened are counted.
     crowd: usize,
@@ -87,7 +86,7 @@ impl Ledger {
         self.pending = pending;
     }
 
-    /// A packet leaves its path before hop `from` and goes on at hop `to`.
+    /// A packet leaves its path before hop `from` and continues at hop `to`.
     pub(crate) fn divert(&mut self, from: u32, to: u32, bytes: u32) {
         self.losses[from as usize].diverted.add(bytes);
         self.losses[to as usize].joined.add(bytes);

@@ -20,6 +20,7 @@ use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
 use driver::SimDriver;
 use middlebox::Boxes;
+use notices::Notice;
 use watch::Watch;
 
 /// The network between the endpoints, which [`Connections`] number.
@@ -53,7 +54,13 @@ impl<'a, O: Observer> Network<'a, O> {
         // A middlebox sees a packet when it comes.
         // A notification of congestion enters the network in the middle of a path.
         let driver = SimDriver::new(scenario, forward.paths.hops(), O::ACTIVE);
-        forward.look_ahead(|link| boxes.stand_before(link) || driver.notices_enter(link));
+        forward.look_ahead(|link| {
+            boxes.stand_before(link)
+                || driver
+                    .notices
+                    .as_ref()
+                    .is_some_and(|notices| notices.enter(link))
+        });
         let mut net = Network {
             now: Time::ZERO,
             driver,
@@ -74,8 +81,8 @@ impl<'a, O: Observer> Network<'a, O> {
         self.driver.packets.capacity() > self.limit
     }
 
-    /// The event of link or medium `component` is due: a packet goes on to its
-    /// next link, or its handle is returned at its destination.
+    /// The event of link or medium `component` is due: a packet continues to its next link, or its
+    /// handle is returned at its destination.
     #[inline]
     pub(crate) fn arrive(&mut self, component: u32) -> Option<Handle> {
         let driver = &mut self.driver;
@@ -91,6 +98,23 @@ impl<'a, O: Observer> Network<'a, O> {
             self.show_losses();
         }
         arrived
+    }
+
+    /// The next notification to send.
+    pub(crate) fn next_notice(&mut self) -> Option<Notice> {
+        self.driver.notices.as_mut()?.pop()
+    }
+
+    /// Sends a notification. One to an endpoint at the queue's own node has
+    /// arrived already; one whose path does not leave the node is lost.
+    pub(crate) fn send_notice(&mut self, notice: Notice) -> Option<Handle> {
+        let node = self.begins(notice.link)?;
+        let packet = notice.packet();
+        if self.driver.notices.as_ref()?.node_of(notice.destination) == Some(node) {
+            return Some(self.driver.packets.insert(packet));
+        }
+        self.inject(node, packet);
+        None
     }
 
     /// Takes a packet out of the network.

@@ -52,7 +52,7 @@ pub struct LostPacket {
     pub at: Time,
     /// Where: an index into the scenario's links; `None` without a route.
     pub link: Option<u32>,
-    /// Why.
+    /// Reason of the loss.
     pub cause: LossCause,
     /// The packet, as its sender sent it; its `destination` is the endpoint that it
     /// does not reach.
@@ -93,7 +93,7 @@ impl LossCause {
     }
 }
 
-/// No observer.
+/// Ignores everything: the default of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

@@ -1,13 +1,14 @@
 //! How a run is executed and what it records.
 
 use bentpipe_cc::Fault;
+use bentpipe_random::Stream;
 use bentpipe_scenario::Flow;
 use bentpipe_units::{Duration, Time};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A switch that stops runs from another thread, such as at Ctrl-C. Clones are
-/// the same switch; the default is one that nobody can throw.
+/// A switch that stops runs from another thread, such as at Ctrl-C. Clones are the same switch; the
+/// default is one that no other thread can set.
 ///
 /// ```
 /// use bentpipe_sim::Stop;
@@ -77,7 +78,11 @@ impl Options {
     /// the jitter.
     #[must_use]
     pub fn start_of(&self, flow: &Flow) -> Time {
-        crate::flow::start_of(flow, self.start_jitter, self.seed)
+        if self.start_jitter.is_zero() {
+            return flow.start;
+        }
+        let mut stream = Stream::new(self.seed, &format!("start {}", flow.name));
+        flow.start + self.start_jitter.scaled(stream.uniform())
     }
 }
 
@@ -101,7 +106,7 @@ pub enum RunError {
     /// The bound on events was hit.
     #[error("the run needs more than {limit} events; raise `limits.events` or shorten the run")]
     TooManyEvents {
-        /// The bound.
+        /// The limit that was reached.
         limit: u64,
     },
     /// The bound on packets was hit.
@@ -109,15 +114,15 @@ pub enum RunError {
         "more than {limit} packets were alive at {at}; raise `limits.packets` or bound the windows"
     )]
     TooManyPackets {
-        /// The bound.
+        /// The limit that was reached.
         limit: u32,
         /// The time at which the bound was hit.
         at: Time,
     },
-    /// A congestion control of one's own failed.
+    /// A user's congestion control failed.
     #[error("flow `{flow}`: {fault}")]
     Control {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
         /// Which control, when, and what was wrong.
         fault: Box<Fault>,
@@ -125,12 +130,12 @@ pub enum RunError {
     /// A transport could not be built.
     #[error("flow `{flow}`: {reason}")]
     Transport {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Why.
+        /// Why, in words.
         reason: String,
     },
-    /// [`Options::stop`] was thrown.
+    /// [`Options::stop`] ended the run.
     #[error("stopped")]
     Stopped,
 }

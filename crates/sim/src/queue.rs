@@ -36,11 +36,11 @@ pub enum Class {
 /// `component`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// What.
+    /// Rank among events of the same instant.
     pub class: Class,
-    /// To whom.
+    /// Index of the component that handles it.
     pub component: u32,
 }
 
@@ -73,7 +73,7 @@ fn event(key: Key) -> Event {
 /// A place in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    /// Nanoseconds.
+    /// Time, nanoseconds.
     time: u64,
     tag: u64,
 }
@@ -165,8 +165,9 @@ impl Default for EventQueue {
 }
 
 impl EventQueue {
-    /// Adds an event.
+    /// Adds an event to the order of time, class and component.
     #[inline]
+    /// Adds an event, which may be no earlier than the last one taken.
     pub fn push(&mut self, new: Event) {
         self.add(Key {
             time: new.at.as_nanos(),
@@ -191,7 +192,7 @@ impl EventQueue {
         Some(event(self.near[self.used & PLACE]))
     }
 
-    /// Pending events.
+    /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.used - 1 + self.in_wheel + self.far.len()
@@ -232,7 +233,7 @@ impl EventQueue {
     fn add_later(&mut self, key: Key) {
         let slot = key.time >> self.shift;
         let bucket = (slot % SLOTS) as usize;
-        // A bucket whose turn has come takes nothing more.
+        // The current bucket takes no more events.
         if slot.wrapping_sub(self.cursor + 1) < SLOTS - 1
             && let Some(events) = self.wheel.get_mut(bucket)
         {

@@ -1,8 +1,8 @@
 //! Reports to senders about the queue at their own node.
 //!
-//! Some congestion controls (DVegas) take a report on the queue of their
-//! terminal once a frame. A sender acts only on events of its flow, so the
-//! report is made at the next such event, for all frames that have passed.
+//! Some congestion controls (DVegas) take a report on the queue of their terminal once a frame. A
+//! sender acts only on events of its flow, so it gets the report at the next such event, for all
+//! frames since the last one.
 
 use crate::flow::{Ends, Running};
 use crate::network::Network;

@@ -1,12 +1,11 @@
 //! Connections of a host that share their windows (STCP; TCP control block
 //! interdependence, RFC 9040).
 //!
-//! Those whose congestion control asks for it and that send from the same node to the
-//! same node form a group. The group has the sum of the windows of the members that
-//! have something to send; where none has, the sum that the last ones had. The sum is
-//! divided anew when a member begins or ends having something to send, and a member
-//! that is about to begin gets its part before that. Members are told in the order
-//! of the flows.
+//! Those whose congestion control asks for it and that send from the same node to the same node
+//! form a group. The window of the group is the sum of the windows of the members that have data to
+//! send; if none has, the last sum. The sum is divided again when a member starts or stops having
+//! data to send, and a member that is about to start gets its share before that. Members are
+//! updated in the order of the flows.
 
 use crate::flow::{Ends, Running};
 use bentpipe_cc::SharedState;
@@ -30,7 +29,7 @@ struct Sum {
     ssthresh: f64,
 }
 
-/// Senders that share.
+/// Senders that share one window.
 #[derive(Debug)]
 struct Group {
     members: Vec<Member>,
@@ -47,7 +46,7 @@ pub(crate) struct Sharing {
 }
 
 impl Sharing {
-    /// `None` where nobody shares, which costs nothing then.
+    /// `None` if no senders share, which then costs nothing.
     pub(crate) fn new(scenario: &Scenario, flows: &[Running]) -> Option<Box<Sharing>> {
         let mut sharing = Sharing {
             groups: Vec::new(),

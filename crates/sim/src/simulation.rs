@@ -1,4 +1,4 @@
-//! Sets a run up: the endpoints of every flow, by its transport.
+//! Sets up a run: the endpoints of every flow, by its transport.
 
 use crate::connections::Connections;
 use crate::execution::Execution;
@@ -7,7 +7,7 @@ use crate::observer::{Observer, Unobserved};
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
-use crate::surround::surrounded;
+use crate::surround::with_run_scope;
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
 use bentpipe_outcome::Outcome;
@@ -95,7 +95,7 @@ impl<'a> Simulation<'a> {
                     ends(flow, t, index as u32, custom, options.seed)?
                 }
             };
-            let mut running = Running::new(flow, ends, options.start_jitter, options.seed);
+            let mut running = Running::new(flow, ends, options.start_of(flow), options.seed);
             running.reports = Reports::of(scenario, flow, &running.ends);
             running.series = options.series.map(|i| Recorder::new(&flow.name, i));
             flows.push(running);
@@ -120,7 +120,7 @@ impl<'a> Simulation<'a> {
     pub fn run<O: Observer>(self, observer: &'a mut O) -> Result<Outcome, RunError> {
         let mut execution = Execution::new(self.scenario, self.options, self.flows, observer);
         execution.progress = self.progress;
-        surrounded(self.scenario, || execution.run())
+        with_run_scope(self.scenario, || execution.run())
     }
 }
 

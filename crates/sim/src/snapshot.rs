@@ -1,12 +1,11 @@
-//! What every flow has done to every link by now.
+//! Computes the current traffic of every flow on every link.
 //!
-//! A packet that was sent has left the last link of its path, was lost on one,
-//! or is on one: in its ring, or, where the link after it was offered the
-//! packet ahead of time, already in the ring of that one. So what left the
-//! first link is what was sent less what was lost and is on it, that entered
-//! the second one, and so on.
+//! A packet that was sent has left the last link of its path, was lost on one, or is on one: in its
+//! ring, or, where the link after it was offered the packet ahead of time, already in the ring of
+//! that one. So the packets that left the first link are those sent minus those lost or still on
+//! it; they entered the second one, and so on.
 //!
-//! Whether a packet that was offered ahead of time has entered is known to the
+//! For a packet that was offered ahead of time, the time at which it enters is known to the
 //! microsecond.
 
 use crate::ledger::Losses;

@@ -43,7 +43,7 @@ struct Detour {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DetourState {
-    /// The PEP works.
+    /// The PEP has not failed yet.
     Ahead,
     /// It has failed, and the ends do not know.
     Failed,
@@ -166,7 +166,6 @@ impl Chain {
         }
     }
 
-    /// Every end.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Endpoint> {
         (0..self.ends()).map(|end| self.end(end))
     }
@@ -235,7 +234,7 @@ impl Chain {
         })
     }
 
-    /// Lets a PEP fail that fails by `now`, and the ends connect anew once one of
+    /// Lets a PEP fail that fails by `now`, and the ends reconnect once one of
     /// them knows. `size` is what is to be sent in all.
     pub(crate) fn follow_failure<T: Transmit>(
         &mut self,

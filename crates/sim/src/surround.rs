@@ -1,6 +1,5 @@
-//! What a run takes place inside of: a program whose congestion controls need
-//! their thread prepared, such as by an interpreter, prepares it once for a run and
-//! not for each call.
+//! A hook around each run: a program whose congestion controls need their thread prepared, for
+//! instance for an interpreter, prepares it once per run and not for each call.
 
 use bentpipe_cc::OwnControl;
 use bentpipe_scenario::Scenario;
@@ -13,7 +12,7 @@ pub type Surround = fn(&[&OwnControl], &mut dyn FnMut());
 
 static SURROUND: OnceLock<Surround> = OnceLock::new();
 
-/// Has every run of this process that uses a congestion control of one's own take
+/// Has every run of this process that uses a user's congestion control take
 /// place inside `surround`. Only the first call counts. It can change no result.
 pub fn surround_runs(surround: Surround) {
     // The first call counts.
@@ -21,7 +20,7 @@ pub fn surround_runs(surround: Surround) {
 }
 
 /// Does `run`, inside what [`surround_runs`] was given where `scenario` needs it.
-pub(crate) fn surrounded<T>(scenario: &Scenario, run: impl FnOnce() -> T) -> T {
+pub(crate) fn with_run_scope<T>(scenario: &Scenario, run: impl FnOnce() -> T) -> T {
     let Some(surround) = SURROUND.get() else {
         return run();
     };

@@ -1,16 +1,14 @@
-//! The senders of the boxes of a gateway: one at each end of a tunnel for all of its
-//! streams.
+//! The senders of a gateway's boxes: one at each end of a tunnel, for all of its streams.
 //!
-//! A sender is paced at [`SHARE`] of the rate of the slowest link on its way, which it
-//! knows, packet by packet: what is to leave waits in the streams, and the stream that may send is
-//! picked when a packet may leave. Streams that have sent less than [`YOUNG`]
-//! bytes come first, so that a short request does not wait behind downloads; within
-//! both classes the streams take turns, one packet each. No more than [`WINDOW`]
-//! products of rate and round trip are under way. Acknowledgements leave at
-//! once: they are small, and the sender counts its data alone.
+//! A sender knows the rate of the slowest link on its path and is paced at [`SHARE`] of it, packet
+//! by packet: data waits in the streams, and the next stream is chosen when a packet may leave.
+//! Streams that have sent less than [`YOUNG`] bytes come first, so that a short request does not
+//! wait behind downloads; within both classes the streams take turns, one packet each. At most
+//! [`WINDOW`] bandwidth-delay products are in flight. Acknowledgements leave at once: they are
+//! small, and the sender counts its data alone.
 //!
-//! The rate follows the timeline of the link, as a gateway's does that is told of it
-//! by the modem. Of links that are shared with others it is the whole rate.
+//! The rate follows the timeline of the link, as in a gateway that the modem informs. For links
+//! shared with others it is the full rate.
 
 use crate::flow::{Ends, Running};
 use crate::ideal;
@@ -24,7 +22,7 @@ pub(crate) const YOUNG: u64 = 64 * 1024;
 /// The share of the link's rate that a sender uses, so that its queue stays empty.
 const SHARE: f64 = 0.99;
 
-/// Products of rate and round trip that are under way, at most.
+/// Maximum of bandwidth-delay products in flight.
 const WINDOW: u64 = 2;
 
 /// An end of a stream at the sender.
@@ -43,7 +41,7 @@ struct Sender {
     links: Vec<LinkId>,
     rtt: Duration,
     streams: Vec<Stream>,
-    /// Whose turn it was last.
+    /// The stream that sent last.
     turn: usize,
     /// When the next packet may leave.
     free_at: Time,
@@ -158,10 +156,7 @@ impl Tunnels {
     /// Sender `at` has sent a packet of `bytes` at the IP layer.
     pub(crate) fn sent(&mut self, scenario: &Scenario, now: Time, at: usize, bytes: Bytes) {
         let sender = &mut self.senders[at];
-        let framing = sender.framing(scenario);
-        let rate = Rate::from_bps_f64(sender.rate(scenario, now).bps_f64() * SHARE);
-        let bytes = Bytes::new(bytes.get() + framing);
-        sender.free_at = sender.free_at.max(now) + rate.transmission_time(bytes);
+        sender.free_at = sender.free_at.max(now) + sender.time(scenario, now, bytes);
     }
 
     /// True if a stream of sender `at` is waiting; the sender is to be called at the
@@ -174,7 +169,7 @@ impl Tunnels {
 }
 
 impl Sender {
-    /// The stream whose turn it is: the next after the last one, young ones first.
+    /// The stream that sends next: the one after the last, young ones first.
     fn pick(&self, flows: &[Running]) -> Option<usize> {
         let count = self.streams.len();
         let mut found = None;
@@ -203,10 +198,12 @@ impl Sender {
         slowest.filter(|rate| rate.bps() > 0).unwrap_or(STANDSTILL)
     }
 
-    fn framing(&self, scenario: &Scenario) -> u64 {
+    /// The time that a packet of `bytes` takes at its share of that rate.
+    fn time(&self, scenario: &Scenario, now: Time, bytes: Bytes) -> Duration {
+        let rate = Rate::from_bps_f64(self.rate(scenario, now).bps_f64() * SHARE);
         let links = self.links.iter().map(|id| &scenario.links[id.0 as usize]);
-        let framing = links.map(|link| link.settings.framing.get());
-        framing.max().unwrap_or(0)
+        let times = links.map(|link| link.settings.time_at(rate, bytes));
+        times.max().unwrap_or_default()
     }
 }
 

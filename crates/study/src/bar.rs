@@ -1,19 +1,18 @@
-//! Holds results to published numbers.
+//! Compares results with published numbers, against tolerances.
 
-use crate::reference::Published;
+use crate::reference::{COLUMN_JOIN, Published};
 use crate::stats;
-use crate::study::{Bar, Limits};
-use crate::table::COLUMN_JOIN;
+use crate::study::{Bar, KnownMiss, Limits, Recorded};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How a result stands beside the published number.
+/// How a result compares with the published number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CellVerdict {
-    /// Within its bar.
+    /// The result is within its bar.
     Ok,
-    /// Outside its bar.
+    /// The result is outside its bar.
     Worse,
     /// There is no bar or no published number.
     Reported,
@@ -34,7 +33,7 @@ impl CellVerdict {
     }
 }
 
-/// The errors of a table or a column beside its bar.
+/// The errors of a table or a column, with its bar.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ErrorSummary {
     /// The column; `None` for the table as a whole.
@@ -43,9 +42,9 @@ pub struct ErrorSummary {
     pub cells: usize,
     /// Mean of the relative errors, without their signs.
     pub mean: Option<f64>,
-    /// Their median.
+    /// Median of the relative errors, without their signs.
     pub median: Option<f64>,
-    /// The largest.
+    /// Largest relative error, without its sign.
     pub worst: Option<f64>,
     /// Mean of the differences as a fraction of that of the best constant: the
     /// table whose rows, or whose columns, each hold one number (the median of
@@ -60,15 +59,47 @@ pub struct ErrorSummary {
     pub worst_bar: Option<f64>,
     /// The bar for the spread.
     pub spread_bar: Option<f64>,
+    /// What is on record in place of a bar, or beside one that is missed.
+    pub recorded: Option<Recorded>,
     /// Whether the mean, the median and the spread are within their bars.
     pub verdict: CellVerdict,
     /// Why they are known not to be; empty where they are to be.
     pub missed: String,
-    /// True if the verdict is not the recorded one.
+    /// True if the verdict is not the recorded one, or an error has left its band.
     pub changed: bool,
 }
 
-/// (ours - published) / |published|; `None` beside zero, unless equal.
+impl KnownMiss {
+    /// True if a cell with this relative error misses its bar as is known, neither further nor
+    /// less far.
+    pub(crate) fn covers(&self, error: f64) -> bool {
+        (self.best..=self.worst).contains(&error.abs())
+    }
+}
+
+impl Recorded {
+    /// True if an error has left the band around what is on record, for better or worse.
+    pub(crate) fn left(&self, now: Errors) -> bool {
+        let pairs = [
+            (self.mean, now.mean),
+            (self.worst, now.worst),
+            (self.spread, now.spread),
+        ];
+        pairs.into_iter().any(|(then, now)| {
+            then.is_some_and(|then| now.is_none_or(|now| !within((now - then).abs(), self.band)))
+        })
+    }
+}
+
+/// The errors of a table or a column that can be on record.
+#[derive(Clone, Copy)]
+pub(crate) struct Errors {
+    mean: Option<f64>,
+    worst: Option<f64>,
+    spread: Option<f64>,
+}
+
+/// (ours - published) / |published|; `None` if the published number is zero, unless equal.
 #[must_use]
 pub fn relative_error(ours: f64, published: f64) -> Option<f64> {
     if published != 0.0 {
@@ -103,8 +134,10 @@ impl Bar {
     /// nothing of single cells.
     pub(crate) fn limits_of(&self, column: &str) -> Limits {
         let mut limits = self.own(column).cloned().unwrap_or_default();
-        let silent =
-            limits.worst.is_none() && limits.worst_difference.is_none() && !limits.exact_digits;
+        let silent = limits.worst.is_none()
+            && limits.worst_difference.is_none()
+            && !limits.exact_digits
+            && limits.recorded.is_none();
         if silent {
             limits.worst = self.limits.worst;
             limits.worst_difference = self.limits.worst_difference;
@@ -118,7 +151,7 @@ impl Bar {
     pub(crate) fn counts(&self, column: &str) -> bool {
         self.own(column).is_none_or(|own| {
             let of_its_own = own.mean.is_some() || own.median.is_some();
-            let of_its_own = of_its_own || own.spread.is_some();
+            let of_its_own = of_its_own || own.spread.is_some() || own.recorded.is_some();
             !own.exact_digits && !of_its_own && own.mean_difference.is_none()
         })
     }
@@ -155,7 +188,7 @@ pub(crate) fn cell(
     }
 }
 
-/// At most a limit, but for rounding.
+/// At most a limit, except for rounding.
 fn within(value: f64, limit: f64) -> bool {
     value <= limit * (1.0 + 1e-9) + 1e-12
 }
@@ -209,7 +242,7 @@ pub(crate) fn summary(column: Option<String>, limits: &Limits, pairs: &[Pair<'_>
         check(mean(&errors), limits.mean),
         check(stats::median(&errors), limits.median),
         check(mean(&differences), limits.mean_difference),
-        // Beside numbers that are all the same a constant would pass.
+        // If all published numbers are equal, a constant would pass.
         limits
             .spread
             .filter(|_| !pairs.is_empty())
@@ -220,22 +253,30 @@ pub(crate) fn summary(column: Option<String>, limits: &Limits, pairs: &[Pair<'_>
         checks if checks.contains(&Some(false)) => CellVerdict::Worse,
         _ => CellVerdict::Ok,
     };
+    let now = Errors {
+        mean: mean(&errors),
+        worst: errors.iter().copied().reduce(f64::max),
+        spread,
+    };
+    let left = !pairs.is_empty() && limits.recorded.is_some_and(|recorded| recorded.left(now));
     ErrorSummary {
         column,
         cells: pairs.len(),
-        mean: mean(&errors),
+        mean: now.mean,
         median: stats::median(&errors),
-        worst: errors.iter().copied().reduce(f64::max),
+        worst: now.worst,
         spread,
         mean_bar: limits.mean,
         median_bar: limits.median,
         worst_bar: limits.worst,
         spread_bar: limits.spread,
+        recorded: limits.recorded,
         verdict,
         changed: match verdict {
-            CellVerdict::Worse => limits.missed.is_empty(),
-            CellVerdict::Ok => !limits.missed.is_empty(),
-            CellVerdict::Reported | CellVerdict::Missing => false,
+            CellVerdict::Worse => limits.missed.is_empty() || left,
+            CellVerdict::Ok => !limits.missed.is_empty() || left,
+            CellVerdict::Reported => left,
+            CellVerdict::Missing => false,
         },
         missed: limits.missed.clone(),
     }
@@ -382,6 +423,62 @@ mod tests {
         };
         assert!(summary(None, &met, &pairs(numbers)).changed);
         assert_eq!(summary(None, &met, &[]).verdict, CellVerdict::Reported);
+    }
+
+    #[test]
+    fn what_is_recorded_is_judged_again_when_it_leaves_its_band() {
+        let at = |mean: f64, missed: &str| {
+            let limits = Limits {
+                mean: (!missed.is_empty()).then_some(0.1),
+                recorded: Some(Recorded {
+                    mean: Some(0.472),
+                    band: 0.02,
+                    ..Recorded::default()
+                }),
+                missed: missed.into(),
+                ..Limits::default()
+            };
+            let ours = 100.0 * (1.0 + mean);
+            let pair = (ours, 100.0);
+            summary(None, &limits, &pairs([pair; 4])).changed
+        };
+        for missed in ["", "the paper does not say which"] {
+            assert!(!at(0.472, missed) && !at(0.455, missed) && !at(0.49, missed));
+            assert!(at(0.50, missed), "worse");
+            assert!(at(0.44, missed), "better");
+        }
+        let recorded = Recorded {
+            spread: Some(1.0),
+            band: 0.1,
+            ..Recorded::default()
+        };
+        let limits = Limits {
+            recorded: Some(recorded),
+            ..Limits::default()
+        };
+        assert!(
+            summary(None, &limits, &pairs([(1.0, 5.0); 4])).changed,
+            "a spread that cannot be told any more"
+        );
+        assert!(!summary(None, &limits, &[]).changed);
+        let mut bar = Bar::default();
+        bar.limits.worst = Some(0.2);
+        bar.per_column.insert("strict".into(), limits);
+        assert_eq!(bar.limits_of("strict").worst, None);
+        assert!(!bar.counts("strict"));
+    }
+
+    #[test]
+    fn a_known_cell_is_judged_again_when_it_comes_nearer() {
+        let known = KnownMiss {
+            row: "1 BDP".into(),
+            column: "cubic".into(),
+            worst: 0.5,
+            best: 0.3,
+            reason: String::new(),
+        };
+        assert!(known.covers(0.4) && known.covers(-0.4));
+        assert!(!known.covers(0.2) && !known.covers(-0.6));
     }
 
     #[test]

@@ -1,23 +1,23 @@
 //! A study in parts: its runs as tasks that any process on any machine can run, and
 //! the collector that puts their results together.
 //!
-//! The final files are those of [`reproduce`](crate::reproduce) to the byte, however
-//! the runs were cut, in whatever order they came and however often one was run.
+//! The final files equal those of [`reproduce`](crate::reproduce) to the byte, regardless of how
+//! the runs were divided, in which order they arrived and how often each was run.
 
+use crate::catalogue::Unknown;
 use crate::collection::{Collection, LoadedStudy};
-use crate::execute::{ExecuteError, Progress, Watch, check_plan, header};
-use crate::paper::Unknown;
+use crate::error::{ExecuteError, ReproduceError};
+use crate::execute::check_plan;
+use crate::header::header;
 use crate::plan::{Plan, hash};
-use crate::precision::{Gauge, Next};
-use crate::reproduce::{
-    MakeRunner, ReproduceError, ReproduceOptions, Reproduction, Selection, reproduce, runs_of,
-};
-use crate::runner::{Checked, Runner};
+use crate::precision::Gauge;
+use crate::reproduce::{MakeRunner, ReproduceOptions, Reproduction, Selection, needed, reproduce};
+use crate::runner::{Checked, Progress, Runner, Watch};
 use crate::runs::Runs;
 use crate::shards;
-use crate::store;
 use crate::task::{Block, Task, TaskResult, cut};
 use crate::work::{Store, Work, each_of, perform};
+use crate::{folder, store};
 use bentpipe_outcome::JournalBuffer;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -36,12 +36,12 @@ pub struct Campaign {
     name: String,
     runs: Option<u32>,
     make: SharedMakeRunner,
-    parts: Arc<[Part]>,
+    parts: Arc<[PlannedStudy]>,
     fingerprint: String,
 }
 
 /// One study with runs.
-struct Part {
+struct PlannedStudy {
     plan: Plan,
     runner: Box<dyn Runner>,
     cells: Vec<Checked>,
@@ -50,7 +50,7 @@ struct Part {
     first: usize,
 }
 
-impl Part {
+impl PlannedStudy {
     fn name(&self) -> &str {
         &self.plan.study.name
     }
@@ -89,17 +89,7 @@ impl Part {
         };
         let most = self.plan.replications as usize;
         let mut groups = jobs.start / most..jobs.end.div_ceil(most);
-        groups.all(|group| {
-            let mut tally = gauge.tally(self.plan.replications);
-            while let Next::Run(n) = tally.next() {
-                let run = group * most + n as usize;
-                if !runs.has(run) {
-                    return false;
-                }
-                tally.push(gauge.value(&runs.get(run)));
-            }
-            true
-        })
+        groups.all(|group| gauge.reached(group, self.plan.replications, runs).1)
     }
 }
 
@@ -119,7 +109,7 @@ impl Campaign {
         let mut parts = Vec::new();
         let mut first = 0;
         let mut what = format!("{name}\n");
-        for loaded in runs_of(&studies, &Selection::Study(name.to_owned()))? {
+        for loaded in needed(&studies, &Selection::Study(name.to_owned()))? {
             let study = &loaded.study;
             let runner = make(loaded).map_err(ReproduceError::Scenario)?;
             let plan = Plan::new(study, runs.map(|n| n.min(study.replications)));
@@ -130,7 +120,7 @@ impl Campaign {
             let text = &study.origin.source.text;
             what.push_str(&format!("{header}\n{}\n{points:?}\n{text}\n", plan.len()));
             let runs = plan.len();
-            parts.push(Part {
+            parts.push(PlannedStudy {
                 plan,
                 runner,
                 cells,
@@ -177,7 +167,7 @@ impl Campaign {
     }
 
     fn blocks(&self) -> Vec<Block> {
-        let of_part = |part: &Part| {
+        let of_part = |part: &PlannedStudy| {
             let whole = part.plan.study.precision.is_some();
             let runs = part.plan.replications as usize;
             let block = |cell: &Checked| Block {
@@ -234,7 +224,12 @@ impl Campaign {
         Ok(TaskResult { studies })
     }
 
-    fn stopped(&self, part: &Part, jobs: &Range<usize>, runs: &Runs) -> Result<(), ReproduceError> {
+    fn stopped(
+        &self,
+        part: &PlannedStudy,
+        jobs: &Range<usize>,
+        runs: &Runs,
+    ) -> Result<(), ReproduceError> {
         if part.is_done(jobs.clone(), runs) {
             return Ok(());
         }
@@ -261,7 +256,7 @@ impl Campaign {
         for part in &*self.parts {
             let jobs = part.own(&task.runs);
             let folder = out.join(part.name());
-            store::create(&folder.join(shards::FOLDER))?;
+            folder::create(&folder.join(shards::FOLDER))?;
             let header = shards::header(&part.header, &self.fingerprint, task);
             let path = shards::path(&folder, task);
             let store = Store::open_one(&path, &header, false, &part.plan)?;
@@ -280,7 +275,7 @@ impl Campaign {
     pub fn collector(&self, out: &Path, fresh: bool) -> Result<Collector, ReproduceError> {
         let mut stores = Vec::new();
         for part in &*self.parts {
-            let folder = store::create(&out.join(part.name()))?;
+            let folder = folder::create(&out.join(part.name()))?;
             let journal = folder.join(store::JOURNAL);
             let store = Store::open(&journal, &part.header, fresh, &part.plan)?;
             for found in shards::found(&folder.join(shards::FOLDER))? {
@@ -316,7 +311,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    fn parts(&self) -> impl Iterator<Item = (&Part, &Runs)> {
+    fn parts(&self) -> impl Iterator<Item = (&PlannedStudy, &Runs)> {
         let runs = self.stores.iter().map(|store| &store.runs);
         self.campaign.parts.iter().zip(runs)
     }

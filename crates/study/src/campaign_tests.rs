@@ -1,5 +1,5 @@
-//! Tasks in any order, cut in any way and run in part twice, give the files of a
-//! study that was run in one go.
+//! Tasks in any order, of any size and some of them run twice, give the same files as a study in a
+//! single process.
 
 use super::*;
 use crate::execute::tests::{Fake, files, run, study_in};
@@ -136,7 +136,7 @@ fn results_of_another_study_are_refused() {
 const ADAPTIVE: &str =
     "replications = { until = \"3%\", of = \"transfer_time\", at_least = 3, at_most = 12 }";
 
-/// The same with as many runs of each cell as it takes.
+/// As above, with as many runs of each cell as it needs.
 fn adaptive_in(folder: &Path) -> Collection {
     study_in(folder);
     let path = folder.join("sweep.toml");

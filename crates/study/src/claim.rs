@@ -1,59 +1,11 @@
 //! Judges claims.
 
+use crate::catalogue::Catalogue;
 use crate::expr::{Context, Finding, Scope, Truth, World, formula, judge};
-use crate::paper::Catalogue;
 use crate::quote;
 use crate::study::{ClaimPart, ClaimSpec, Study};
+use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
-
-/// What the results say of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verdict {
-    /// It holds.
-    #[serde(rename = "holds")]
-    Holds,
-    /// Some of its parts hold and others fail.
-    #[serde(rename = "in part")]
-    InPart,
-    /// It does not hold, nor does any of its parts.
-    #[serde(rename = "fails")]
-    Fails,
-    /// The results do not decide it.
-    #[serde(rename = "open")]
-    Open,
-}
-
-impl Verdict {
-    /// Every verdict, with its name.
-    pub const ALL: [(&'static str, Verdict); 4] = [
-        ("holds", Verdict::Holds),
-        ("in part", Verdict::InPart),
-        ("fails", Verdict::Fails),
-        ("open", Verdict::Open),
-    ];
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Verdict::ALL
-            .iter()
-            .find(|(_, v)| *v == self)
-            .map_or("open", |(name, _)| name)
-    }
-
-    /// The verdict on a claim with these verdicts on its parts.
-    #[must_use]
-    pub fn of_parts(parts: &[Verdict]) -> Verdict {
-        let any = |verdict| parts.contains(&verdict);
-        let mixed = any(Verdict::InPart) || (any(Verdict::Holds) && any(Verdict::Fails));
-        match parts {
-            [] => Verdict::Open,
-            _ if mixed => Verdict::InPart,
-            _ if any(Verdict::Open) => Verdict::Open,
-            [first, ..] => *first,
-        }
-    }
-}
 
 /// True for the identifier of a claim that the paper makes, `003-9`; others are
 /// about our reproduction.
@@ -64,23 +16,26 @@ pub fn of_the_paper(id: &str) -> bool {
         .is_some_and(|(paper, claim)| digits(paper) && digits(claim))
 }
 
-/// A claim beside the results.
+/// A claim, with the results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimResult {
     /// The study that makes it.
     pub study: String,
-    /// Its identifier.
+    /// Identifier, such as `000-1`.
     pub id: String,
-    /// What is claimed, in words.
+    /// Statement of the claim, in words.
     pub claim: String,
-    /// What the results say.
+    /// Verdict of the results.
     pub verdict: Verdict,
-    /// What they are to say.
+    /// Expected verdict.
     pub recorded: Option<Verdict>,
     /// Numbers of the case that decides.
     pub evidence: String,
     /// Why the recorded verdict is what it is; may be empty.
     pub reason: String,
+    /// What the verdict rests on where that is not what the source says alone, such as
+    /// `by fit`; may be empty.
+    pub basis: String,
     /// Its parts, each with a verdict; empty for a claim that is one statement.
     pub parts: Vec<PartResult>,
     /// The verdict under each reading, the main one first; empty for a claim
@@ -90,14 +45,14 @@ pub struct ClaimResult {
     pub regression: bool,
 }
 
-/// A part of a claim beside the results.
+/// A part of a claim, with the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartResult {
-    /// What is claimed, in words.
+    /// Statement of the claim, in words.
     pub claim: String,
-    /// What the results say.
+    /// Verdict of the results.
     pub verdict: Verdict,
-    /// What they are to say.
+    /// Expected verdict.
     pub recorded: Option<Verdict>,
     /// Numbers of the case that decides.
     pub evidence: String,
@@ -108,7 +63,7 @@ pub struct PartResult {
 pub struct ReadingResult {
     /// The reading: a point of the axis of readings.
     pub reading: String,
-    /// What the results say.
+    /// Verdict of the results.
     pub verdict: Verdict,
     /// Verdicts on its parts.
     pub parts: Vec<Verdict>,
@@ -172,6 +127,7 @@ pub(crate) fn check(
         verdict,
         recorded: claim.recorded(),
         evidence,
+        basis: claim.basis.clone(),
         reason: quote::fill(&claim.reason, &mut |quoted| {
             quote::value(quoted, home, &place(main), studies, world)
         }),
@@ -209,28 +165,5 @@ impl Case<'_> {
             recorded: part.recorded,
             evidence: finding.text,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Verdict::{self, Fails, Holds, InPart, Open};
-
-    #[test]
-    fn a_claim_holds_in_part_where_parts_hold_and_others_fail() {
-        let cases: [(&[Verdict], Verdict); 8] = [
-            (&[Holds], Holds),
-            (&[Holds, Holds], Holds),
-            (&[Fails, Fails], Fails),
-            (&[Fails, Holds], InPart),
-            (&[Holds, Open], Open),
-            (&[Fails, Open], Open),
-            (&[Holds, Open, Fails], InPart),
-            (&[], Open),
-        ];
-        for (parts, whole) in cases {
-            assert_eq!(Verdict::of_parts(parts), whole, "{parts:?}");
-        }
-        assert_eq!(InPart.name(), "in part");
     }
 }

@@ -1,10 +1,10 @@
 //! Studies with the files that they name.
 
+use crate::catalogue::Catalogue;
 use crate::expr::{Argument, Binders, Expr, Filter, Kind};
 use crate::input::{self, InputError};
-use crate::paper::Catalogue;
 use crate::reference::Reference;
-use crate::study::{Study, TableSpec};
+use crate::study::{ClaimSpec, FigureSpec, Study, TableSpec};
 use crate::table::labels;
 use bentpipe_document::Diagnostics;
 use bentpipe_units::nearest;
@@ -25,9 +25,9 @@ pub enum LoadError {
     /// Published numbers are wrong.
     #[error("{}: {why}", path.display())]
     Reference {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         why: String,
     },
     /// Two studies have the same name.
@@ -58,7 +58,7 @@ pub struct LoadedStudy {
     pub study: Arc<Study>,
     /// The study as its file has it, where only some points of it are run.
     pub(crate) whole: Option<Arc<Study>>,
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Path and text of its scenario.
     pub scenario: Option<(PathBuf, String)>,
@@ -150,15 +150,6 @@ impl Collection {
         Ok(collection)
     }
 
-    /// Loads a study, and the studies in its folder that it names, by the
-    /// names of their files.
-    ///
-    /// # Errors
-    /// If one is wrong or missing.
-    pub fn load_with_siblings(path: &Path) -> Result<Collection, LoadError> {
-        Collection::with_siblings(LoadedStudy::load(path)?)
-    }
-
     /// A study, and the studies in its folder that it names, by the names of
     /// their files.
     ///
@@ -202,7 +193,7 @@ impl Collection {
     /// points that are there already stay.
     ///
     /// # Errors
-    /// If no study has such an axis with such points; what there is.
+    /// If no study has such an axis with such points; lists the existing ones.
     pub fn keep(&mut self, axis: &str, points: &[&str]) -> Result<(), String> {
         let (mut found, mut why) = (false, None);
         for loaded in self.studies.values_mut() {
@@ -259,7 +250,7 @@ impl Collection {
         for loaded in self.iter() {
             loaded.study.check(self)?;
             for table in &loaded.study.tables {
-                let home = table.from.as_deref().and_then(|name| self.study(name));
+                let home = self.home(loaded, table.from.as_deref());
                 self.check_reference(loaded, table, home.unwrap_or(&loaded.study))?;
             }
         }
@@ -324,6 +315,15 @@ impl Collection {
         self.studies.get(name)
     }
 
+    /// The study that an item of another is about.
+    pub(crate) fn home<'a>(
+        &'a self,
+        loaded: &LoadedStudy,
+        from: Option<&str>,
+    ) -> Option<&'a Study> {
+        self.study(from.unwrap_or(&loaded.study.name))
+    }
+
     /// The studies, in the order in which they were named.
     pub fn iter(&self) -> impl Iterator<Item = &LoadedStudy> {
         self.order.iter().filter_map(|name| self.studies.get(name))
@@ -354,33 +354,15 @@ impl Collection {
 
 /// Every other study that a study names.
 fn mentioned(study: &Study) -> BTreeSet<String> {
+    let tables = study.tables.iter().map(TableSpec::mentions);
+    let figures = study.figures.iter().map(FigureSpec::mentions);
+    let claims = study.claims.iter().map(ClaimSpec::mentions);
+    let metrics = study.metrics.iter().map(|m| (None, vec![&m.expression]));
     let mut names = BTreeSet::new();
-    for table in &study.tables {
-        names.extend(table.from.clone());
-        names.extend(
-            table
-                .values
-                .iter()
-                .flat_map(|v| studies_of(&v.expression.expr)),
-        );
+    for (from, expressions) in tables.chain(figures).chain(claims).chain(metrics) {
+        names.extend(from.map(str::to_owned));
+        names.extend(expressions.iter().flat_map(|e| studies_of(&e.expr)));
     }
-    for figure in &study.figures {
-        names.extend(figure.from.clone());
-        if let Some(y) = figure.kind.value() {
-            names.extend(studies_of(&y.expression.expr));
-        }
-    }
-    for claim in &study.claims {
-        names.extend(claim.from.clone());
-        let parts = claim.parts.iter();
-        names.extend(parts.flat_map(|part| studies_of(&part.check.expr)));
-    }
-    names.extend(
-        study
-            .metrics
-            .iter()
-            .flat_map(|m| studies_of(&m.expression.expr)),
-    );
     names
 }
 

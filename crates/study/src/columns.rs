@@ -1,5 +1,4 @@
-//! Metrics of all runs as columns of numbers: what tables and figures need of runs
-//! that are on disk.
+//! Metrics of all runs as columns of numbers, for tables and figures of runs that are on disk.
 
 use crate::metric::{Metric, Selection};
 use crate::record::RunResult;

@@ -1,11 +1,11 @@
-//! What a run costs: the estimate that work is cut by.
+//! Estimates the cost of a run, by which work is divided.
 
 use bentpipe_scenario::{Flow, Link, Scenario};
 use bentpipe_tcp::CongestionControlChoice;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
 
-/// Seconds that a run takes beside its packets: to set the scenario up, and to keep the
+/// Seconds that a run takes in addition to its packets: to set up the scenario, and to store the
 /// result. Measured, as the next, on one core of a server of 2023.
 const SET_UP: f64 = 80e-6;
 

@@ -1,12 +1,12 @@
 //! The tables of a study's runs, for tools that analyse them: their axes as
 //! numbers, and `results`, which has a row for each run.
 
+use crate::catalogue::Unknown;
+use crate::error::StoreError;
 use crate::expr::{Number, Scope, number, single, single_fault};
 use crate::metric::{METRICS, Metric, Selection};
-use crate::paper::Unknown;
 use crate::record::{RunData, RunResult};
 use crate::results::StudyResults;
-use crate::store::StoreError;
 use crate::study::{Axis, Point, Study};
 use crate::unit::Unit;
 use bentpipe_outcome::{
@@ -17,7 +17,7 @@ use std::path::Path;
 /// The table with a row for each run: the name of its files.
 pub const RESULTS: &str = "results";
 
-/// What it has a row for.
+/// Meaning of a row.
 pub const ABOUT_RESULTS: &str = "a row per run, those that failed included: what the run was and \
      every metric that studies can name without further arguments, over all of its flows or links";
 
@@ -79,23 +79,16 @@ pub fn results_columns() -> Vec<Column> {
     columns
 }
 
-/// What is known of a run beside its outcome.
-struct Head<'a> {
-    key: &'a RunKey,
-    seed: u64,
-    hash: &'a str,
-}
-
-fn results_row(head: &Head<'_>, result: &RunResult) -> Vec<Value> {
-    let data = result.data();
+fn results_row(run: &TableRow<'_>) -> Vec<Value> {
+    let data = run.result.data();
     let scenario = data.map_or("", |data| data.outcome.scenario.as_str());
     let mut row: Vec<Value> = vec![
-        head.key.study.as_str().into(),
-        head.key.run.into(),
+        run.key.study.as_str().into(),
+        run.key.run.into(),
         scenario.into(),
-        head.seed.into(),
-        head.hash.into(),
-        result.failure().unwrap_or("").into(),
+        run.seed.into(),
+        run.hash.into(),
+        run.result.failure().unwrap_or("").into(),
         data.map(|data| data.outcome.flows.len() as u64).into(),
     ];
     let all = Selection::default();
@@ -119,12 +112,13 @@ pub fn write_result(
     scenario_hash: &str,
     provenance: &Provenance,
 ) -> Result<(), Error> {
-    let head = Head {
+    let row = results_row(&TableRow {
         key: &RunKey::default(),
         seed: data.outcome.seed,
         hash: scenario_hash,
-    };
-    let row = results_row(&head, &RunResult::Done(Box::new(data)));
+        points: &[],
+        result: &RunResult::Done(Box::new(data)),
+    });
     let mut file = RowWriter::create(path, &[], results_columns(), provenance)?;
     file.row(&row)?;
     file.finish()
@@ -206,20 +200,15 @@ impl<'a> StudyTables<'a> {
         axes.collect()
     }
 
-    /// The columns of `results`, beside those of axes.
+    /// The columns of `results`, except those of axes.
     pub(crate) fn results_columns(&self) -> Vec<Column> {
         let own = self.own.iter().map(|metric| metric.column.clone());
         results_columns().into_iter().chain(own).collect()
     }
 
-    /// A row of `results`, beside the cells of axes.
+    /// A row of `results`, except the cells of axes.
     pub(crate) fn results_row(&self, row: &TableRow<'_>) -> Vec<Value> {
-        let head = Head {
-            key: row.key,
-            seed: row.seed,
-            hash: row.hash,
-        };
-        let mut cells = results_row(&head, row.result);
+        let mut cells = results_row(row);
         cells.extend(self.own.iter().map(|metric| {
             let value = row.result.data().map(|data| single(&metric.number, data));
             Value::from(value.and_then(Result::ok))
@@ -269,8 +258,8 @@ pub(crate) struct TableRow<'a> {
     pub(crate) result: &'a RunResult,
 }
 
-/// The number of a point in the unit of results, and what it measures; `None`
-/// beside a number without a unit.
+/// The number of a point in the unit of results, and what it measures; `None` for a number without
+/// a unit.
 fn number_of(point: &Point) -> Option<(f64, Option<AxisUnit>)> {
     if let Some((x, unit)) = point.value {
         return Some(match unit {
@@ -418,7 +407,7 @@ expression = "gain(a, b)"
         assert_eq!(cell(5, "seed"), Value::from(9_u64));
         assert_eq!(cell(3, "transfer_time_s"), Value::from(2.0));
         assert_eq!(cell(3, "retransmissions"), Value::from(10_u64));
-        // The study's own, but for that of two cells, which no run has.
+        // The study's own metrics, except those of two cells, which no single run has.
         assert_eq!(cell(3, "twice_s"), Value::from(4.0));
         assert_eq!(cell(5, "twice_s"), Value::Missing);
         assert_eq!(cell(3, "metric_rtt"), Value::from(1.0));

@@ -31,6 +31,7 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Text => "text",
         Kind::Integer => "integer",
         Kind::Number => "number",
+        Kind::Flag => "true or false",
     }
 }
 
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     /// `UPDATE_DOCS=1 cargo test -p bentpipe-study --lib data` writes the page
-    /// anew.
+    /// again.
     #[test]
     fn the_page_about_data_is_that_of_the_records() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/data.md");
@@ -109,7 +110,8 @@ mod tests {
         let written = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             written == page,
-            "docs/data.md is stale: `bentpipe schema --results --markdown > docs/data.md`"
+            "docs/data.md is not what the records say: \
+             `UPDATE_DOCS=1 cargo test -p bentpipe-study --lib data` writes it"
         );
         assert!(page.contains("| `goodput_bps` | integer | bit/s | payload delivered"));
         assert!(!page.contains("{tables}"));

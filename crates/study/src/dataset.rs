@@ -1,16 +1,17 @@
 //! The tables of a study's runs as files, written in one pass over the runs.
 //!
-//! A table is one file, as CSV and as Parquet. In a study of many runs it is a folder of
-//! Parquet files in the layout of Hive instead, which polars, DuckDB, pyarrow and Spark read as
-//! one table: the points of the first axes are folders, `rate=2%20Mbit%2Fs`, and their
-//! labels no columns of the files. Rows are in the order of the runs in either, so
-//! files are the same however the runs came.
+//! A table is one file, as CSV and as Parquet. In a study of many runs it is a folder of Parquet
+//! files in the layout of Hive instead, which polars, DuckDB, pyarrow and Spark read as one table:
+//! the points of the first axes are folders, `rate=2%20Mbit%2Fs`, and their labels are not columns
+//! of the files. Rows are in the order of the runs in both, so the files do not depend on the order
+//! in which runs arrived.
 
 use crate::data::{RESULTS, StudyTables, TableRow};
+use crate::error::StoreError;
+use crate::folder::{make, remove};
 use crate::results::StudyResults;
-use crate::store::{StoreError, make, remove};
 use bentpipe_outcome::{
-    AxisColumn, AxisPoint, Column, Outcome, Provenance, RowWriter, TableKind, TableWriter, columns,
+    AxisColumn, AxisPoint, Column, Outcome, Provenance, RowWriter, TableKind, columns,
     remove_leftovers,
 };
 use std::collections::BTreeSet;
@@ -25,7 +26,7 @@ pub(crate) struct Sizes {
     pub(crate) many: usize,
     /// Folders of a table, at most.
     pub(crate) folders: usize,
-    /// Runs of a folder, at least on the mean: small files are slow to read.
+    /// Minimum mean number of runs per folder: small files are slow to read.
     pub(crate) runs: usize,
     /// Rows after which a file ends and the next begins.
     pub(crate) rows: u64,
@@ -42,28 +43,36 @@ impl Sizes {
 
 /// A table of a study.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum TableId {
     /// A row per run.
     Results,
     /// Rows of an outcome's parts.
     Of(TableKind),
 }
 
-impl Which {
-    const ALL: [Which; 7] = [
-        Which::Results,
-        Which::Of(TableKind::Runs),
-        Which::Of(TableKind::Links),
-        Which::Of(TableKind::Crossings),
-        Which::Of(TableKind::Middleboxes),
-        Which::Of(TableKind::Legs),
-        Which::Of(TableKind::Series),
+impl TableId {
+    const ALL: [TableId; 7] = [
+        TableId::Results,
+        TableId::Of(TableKind::Runs),
+        TableId::Of(TableKind::Links),
+        TableId::Of(TableKind::Crossings),
+        TableId::Of(TableKind::Middleboxes),
+        TableId::Of(TableKind::Legs),
+        TableId::Of(TableKind::Series),
     ];
 
     fn name(self) -> &'static str {
         match self {
-            Which::Results => RESULTS,
-            Which::Of(table) => table.name(),
+            TableId::Results => RESULTS,
+            TableId::Of(table) => table.name(),
+        }
+    }
+
+    /// Its columns, without the axes.
+    fn columns(self, tables: &StudyTables<'_>) -> Vec<Column> {
+        match self {
+            TableId::Results => tables.results_columns(),
+            TableId::Of(table) => columns(table),
         }
     }
 
@@ -72,34 +81,28 @@ impl Which {
     fn has_csv(self) -> bool {
         !matches!(
             self,
-            Which::Results | Which::Of(TableKind::Legs | TableKind::Series)
+            TableId::Results | TableId::Of(TableKind::Legs | TableKind::Series)
         )
     }
 
     /// Whether it is there without rows.
     fn is_always(self) -> bool {
         match self {
-            Which::Results => true,
-            Which::Of(table) => table.is_of(&Outcome::default()),
+            TableId::Results => true,
+            TableId::Of(table) => table.is_of(&Outcome::default()),
         }
     }
 }
 
-/// A file that is being written.
-enum Sink {
-    Results(RowWriter),
-    Of(TableWriter),
-}
-
 /// The files of one table, one after the other.
 struct Files {
-    which: Which,
+    which: TableId,
     /// `csv` or `parquet`.
     format: &'static str,
     axes: Vec<AxisColumn>,
     /// The columns of the axes whose points are folders.
     in_path: Vec<String>,
-    sink: Option<Sink>,
+    sink: Option<RowWriter>,
     /// True for a table that is a folder.
     is_folder: bool,
     /// Rows of a file of a folder.
@@ -132,11 +135,11 @@ impl<'a> Dataset<'a> {
         let many = results.total() >= sizes.many;
         let folders = many.then(|| folder_axes(results, sizes));
         let axes = tables.axes(folders.unwrap_or(0));
-        let formats = |which: Which| match (folders, which.has_csv()) {
+        let formats = |which: TableId| match (folders, which.has_csv()) {
             (None, true) => &["csv", "parquet"][..],
             _ => &["parquet"],
         };
-        let files = Which::ALL.into_iter().flat_map(|which| {
+        let files = TableId::ALL.into_iter().flat_map(|which| {
             let files = |format: &&'static str| Files {
                 which,
                 format,
@@ -172,7 +175,7 @@ impl<'a> Dataset<'a> {
 
     /// Adds a run to every table that has rows of it.
     pub(crate) fn row(&mut self, row: &TableRow<'_>) -> Result<(), StoreError> {
-        // Series are kept beside the outcome.
+        // Series are stored next to the outcome.
         let with_series = row.result.data().filter(|d| !d.series.is_empty());
         let with_series = with_series.map(crate::record::RunData::with_series);
         let none = Outcome::default();
@@ -180,12 +183,12 @@ impl<'a> Dataset<'a> {
         for i in 0..self.files.len() {
             let which = self.files[i].which;
             let of = match which {
-                Which::Results => &none,
-                Which::Of(TableKind::Series) => match &with_series {
+                TableId::Results => &none,
+                TableId::Of(TableKind::Series) => match &with_series {
                     Some(outcome) => outcome,
                     None => continue,
                 },
-                Which::Of(table) => match outcome {
+                TableId::Of(table) => match outcome {
                     Some(outcome) if table.is_of(outcome) => outcome,
                     _ => continue,
                 },
@@ -210,7 +213,7 @@ impl<'a> Dataset<'a> {
             files.end()?;
             written.append(&mut files.written);
         }
-        for which in Which::ALL {
+        for which in TableId::ALL {
             for format in ["csv", "parquet"] {
                 let path = self.root.join(format!("{}.{format}", which.name()));
                 if !written.contains(&path) {
@@ -233,24 +236,20 @@ impl Files {
         tables: &StudyTables<'_>,
         provenance: &Provenance,
     ) -> Result<(), StoreError> {
-        let rows = match &self.sink {
-            Some(Sink::Results(file)) => file.rows(),
-            Some(Sink::Of(file)) => file.rows(),
-            None => 0,
-        };
+        let rows = self.sink.as_ref().map_or(0, RowWriter::rows);
         let is_full = self.is_folder && rows >= self.rows;
         let folder = self.of(root, row.points);
         if self.sink.is_none() || self.folder != folder || is_full {
             self.begin(folder, tables, provenance)?;
         }
-        match &mut self.sink {
-            Some(Sink::Results(file)) => {
-                let mut cells = file.axes(&self.axes, row.points)?;
+        match (&mut self.sink, self.which) {
+            (Some(file), TableId::Results) => {
+                let mut cells = file.axes(row.points)?;
                 cells.extend(tables.results_row(row));
                 file.row(&cells)?;
             }
-            Some(Sink::Of(file)) => file.push(row.key, outcome, row.points)?,
-            None => {}
+            (Some(file), TableId::Of(table)) => file.run(table, row.key, outcome, row.points)?,
+            (None, _) => {}
         }
         Ok(())
     }
@@ -280,15 +279,8 @@ impl Files {
         }
         make(&folder)?;
         let path = self.path(&folder);
-        self.sink = Some(match self.which {
-            Which::Results => {
-                let columns: Vec<Column> = tables.results_columns();
-                Sink::Results(RowWriter::create(&path, &self.axes, columns, provenance)?)
-            }
-            Which::Of(table) => {
-                Sink::Of(TableWriter::create(&path, table, &self.axes, provenance)?)
-            }
-        });
+        let columns = self.which.columns(tables);
+        self.sink = Some(RowWriter::create(&path, &self.axes, columns, provenance)?);
         self.folder = folder;
         self.written.insert(path);
         self.part += 1;
@@ -304,19 +296,15 @@ impl Files {
 
     fn end(&mut self) -> Result<(), StoreError> {
         match self.sink.take() {
-            Some(Sink::Results(file)) => Ok(file.finish()?),
-            Some(Sink::Of(file)) => Ok(file.finish()?),
+            Some(file) => Ok(file.finish()?),
             None => Ok(()),
         }
     }
 }
 
 /// The columns of a table whose values its folders say, as their names have them.
-fn in_path(which: Which, axes: &[AxisColumn], tables: &StudyTables<'_>) -> Vec<String> {
-    let columns = match which {
-        Which::Results => tables.results_columns(),
-        Which::Of(table) => columns(table),
-    };
+fn in_path(which: TableId, axes: &[AxisColumn], tables: &StudyTables<'_>) -> Vec<String> {
+    let columns = which.columns(tables);
     let axes = axes.iter().filter(|axis| axis.in_path);
     axes.map(|axis| escaped(&axis.column(&columns))).collect()
 }

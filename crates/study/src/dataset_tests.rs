@@ -87,7 +87,7 @@ fn many_runs_become_folders_and_few_become_files_again() {
         assert_eq!(table.columns[..3], ["speed_bps", "axis_transport", "study"]);
         rows.extend(table.rows);
     }
-    // The same rows but for the label that the folder says.
+    // The same rows except for the label in the folder's name.
     let expected: Vec<Vec<Value>> = whole.rows.iter().map(|row| row[1..].to_vec()).collect();
     assert_eq!(rows, expected);
 

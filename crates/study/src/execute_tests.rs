@@ -1,7 +1,7 @@
 use super::*;
 use crate::collection::Collection;
 use crate::reproduce::{ReproduceOptions, Selection, reproduce};
-use crate::runner::Request;
+use crate::runner::{Progress, Request};
 use crate::study::Setting;
 use crate::testing::outcome;
 use bentpipe_outcome::Outcome;

@@ -13,28 +13,30 @@ mod judge;
 mod lexer;
 mod parser;
 mod resolved;
+mod scope;
 mod single;
 mod verdict;
 
 pub(crate) use ast::{Argument, Binders, Expr, Filter, Kind};
-pub(crate) use check::{Scope, formula, number};
+pub(crate) use check::{formula, number};
 pub(crate) use estimate::show;
 pub(crate) use eval::{Context, World, evaluate};
 pub(crate) use judge::judge;
+pub(crate) use lexer::is_name;
 pub(crate) use parser::parse;
 pub(crate) use resolved::Number;
+pub(crate) use scope::Scope;
 pub(crate) use single::{Use, single, single_fault, uses, uses_of};
 pub(crate) use verdict::{Finding, Truth};
 
-use bentpipe_document::Diagnostic;
 use std::ops::Range;
 
-/// What is wrong with an expression, and where in it.
+/// An error in an expression, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
-    /// What was expected there; may be empty.
+    /// Expected token; may be empty.
     pub(crate) label: String,
     pub(crate) help: Vec<String>,
 }
@@ -65,13 +67,6 @@ impl Fault {
             Some(near) => self.help(format!("did you mean `{near}`?")),
             None => self,
         }
-    }
-}
-
-impl From<Fault> for Diagnostic {
-    fn from(fault: Fault) -> Diagnostic {
-        let error = Diagnostic::at(fault.span, fault.message).label(fault.label);
-        fault.help.into_iter().fold(error, Diagnostic::help)
     }
 }
 

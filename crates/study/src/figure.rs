@@ -3,14 +3,14 @@
 mod label;
 mod published;
 
+use crate::catalogue::Catalogue;
 use crate::expr::World;
-use crate::paper::Catalogue;
 use crate::record::StoredSeries;
-use crate::reference::Reference;
+use crate::reference::{ROW_JOIN, Reference};
 use crate::study::{
     Axis, AxisSpec, FigureKind, FigureSpec, Labels, SeriesQuantity, Study, ValueSpec,
 };
-use crate::table::{ROW_JOIN, fixed, shown};
+use crate::table::{Side, fixed, shown, sides};
 use crate::unit::Unit;
 use bentpipe_outcome::{WindowRate, window_rates};
 use bentpipe_units::Duration;
@@ -18,7 +18,7 @@ pub use published::PublishedMark;
 pub(crate) use published::check as check_published;
 use serde::Serialize;
 
-/// A computed figure.
+/// A computed figure as plain numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FigureData {
     /// Name of the item.
@@ -47,7 +47,7 @@ pub struct FigureData {
     pub published: Vec<PublishedMark>,
     /// Digits after the point, where numbers are written out.
     pub decimals: u32,
-    /// What could not be computed.
+    /// Items that could not be computed.
     pub notes: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub enum FigureForm {
     Heat,
 }
 
-/// One curve.
+/// A curve, a group of bars or a group of boxes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
     /// The title of its panel; empty where there is one panel.
@@ -83,20 +83,32 @@ pub struct Curve {
 /// A point of a curve. For categories, `x` is the index.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CurvePoint {
-    /// Where.
+    /// Position on the x axis.
     pub x: f64,
-    /// The value.
+    /// Value, in the unit of the y axis.
     pub y: f64,
     /// Half the width of its 95% interval.
     pub ci95: Option<f64>,
-    /// The published value.
+    /// Its ends, where it is not of the same width on both sides.
+    #[serde(skip)]
+    pub interval: Option<(f64, f64)>,
+    /// The published number, if the paper prints one.
     pub published: Option<f64>,
     /// The value of each run, where a box is drawn of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<f64>,
 }
 
-/// What computing a figure needs.
+impl CurvePoint {
+    /// The ends of its 95% interval.
+    #[must_use]
+    pub fn limits(&self) -> Option<(f64, f64)> {
+        let even = self.ci95.map(|half| (self.y - half, self.y + half));
+        self.interval.or(even)
+    }
+}
+
+/// Inputs for computing a figure.
 pub(crate) struct Sources<'a> {
     pub(crate) home: &'a Study,
     pub(crate) reference: Option<&'a Reference>,
@@ -115,17 +127,6 @@ struct Frame<'a> {
 
 /// The window of rates where a figure names none, at least.
 const RATE_WINDOW: Duration = Duration::from_millis(500);
-
-/// The points of an axis that are shown.
-fn points<'a>(axis: &'a Axis, spec: &FigureSpec) -> Vec<&'a crate::study::Point> {
-    let only = spec.only.iter().find(|(name, _)| *name == axis.name);
-    let wanted: Option<Vec<usize>> =
-        only.map(|(_, points)| points.iter().filter_map(|p| axis.point(p)).collect());
-    let all = axis.points.iter().enumerate();
-    all.filter(|(i, _)| wanted.as_ref().is_none_or(|w| w.contains(i)))
-        .map(|(_, p)| p)
-        .collect()
-}
 
 /// Computes a figure over results.
 pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
@@ -149,7 +150,8 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
     let at = fixed(&spec.at, home);
     let series = spec.series.as_deref().and_then(|name| home.axis(name));
     let labels: Vec<Option<&str>> = match series {
-        Some(axis) => points(axis, spec)
+        Some(axis) => axis
+            .shown(&spec.only)
             .iter()
             .map(|p| Some(p.label.as_str()))
             .collect(),
@@ -159,7 +161,7 @@ pub(crate) fn compute(spec: &FigureSpec, sources: &Sources<'_>) -> FigureData {
     let titles = facets.map_or_else(
         || vec![None],
         |axis| {
-            let points = points(axis, spec).into_iter();
+            let points = axis.shown(&spec.only).into_iter();
             points.map(|p| Some(p.label.as_str())).collect()
         },
     );
@@ -218,21 +220,19 @@ fn panel(spec: &FigureSpec, sources: &Sources<'_>, frame: &Frame<'_>, figure: &m
             let places = along(x, spec, home, figure);
             curves(figure, sources, y, frame, &places);
         }
-        FigureKind::Heat { x, y } => {
-            figure.form = FigureForm::Heat;
-            figure.row_label = spec
-                .series
-                .as_deref()
-                .map_or_else(String::new, label::words);
-            let places = grouped(std::slice::from_ref(x), spec, home, figure);
-            curves(figure, sources, y, frame, &places);
-        }
-        FigureKind::Bars { groups, y } | FigureKind::Box { groups, y } => {
-            figure.form = match spec.kind {
+        kind @ (FigureKind::Heat { y, .. }
+        | FigureKind::Bars { y, .. }
+        | FigureKind::Box { y, .. }) => {
+            figure.form = match kind {
                 FigureKind::Box { .. } => FigureForm::Box,
+                FigureKind::Heat { .. } => FigureForm::Heat,
                 _ => FigureForm::Bars,
             };
-            let places = grouped(groups, spec, home, figure);
+            if figure.form == FigureForm::Heat {
+                let rows = spec.series.as_deref();
+                figure.row_label = rows.map_or_else(String::new, label::words);
+            }
+            let places = grouped(kind.axes(), spec, home, figure);
             curves(figure, sources, y, frame, &places);
         }
         FigureKind::Cdf { y } => {
@@ -275,7 +275,7 @@ fn distributions(figure: &mut FigureData, sources: &Sources<'_>, y: &ValueSpec, 
 /// The places of a line's points along the axis `x`.
 fn along(x: &str, spec: &FigureSpec, home: &Study, figure: &mut FigureData) -> Vec<Place> {
     let axis = home.axis(x);
-    let along: Vec<_> = axis.map_or_else(Vec::new, |axis| points(axis, spec));
+    let along: Vec<_> = axis.map_or_else(Vec::new, |axis| axis.shown(&spec.only));
     let scale = axis_scale(x, spec, home);
     figure.x_label = label::of_axis(x, scale.map_or("", |(unit, _)| unit));
     if scale.is_none() {
@@ -299,7 +299,7 @@ fn along(x: &str, spec: &FigureSpec, home: &Study, figure: &mut FigureData) -> V
 /// The unit in which a numeric axis is shown, and the factor from the base unit;
 /// `None` if it has no numbers.
 fn axis_scale(x: &str, spec: &FigureSpec, home: &Study) -> Option<(&'static str, f64)> {
-    let along = points(home.axis(x)?, spec);
+    let along = home.axis(x)?.shown(&spec.only);
     let values: Option<Vec<(f64, Option<Unit>)>> = along.iter().map(|p| p.value).collect();
     let values = values?;
     let largest = values.iter().map(|v| v.0.abs()).fold(0.0, f64::max);
@@ -314,32 +314,14 @@ fn grouped(
     home: &Study,
     figure: &mut FigureData,
 ) -> Vec<Place> {
-    let mut places: Vec<Vec<(String, String)>> = vec![Vec::new()];
-    for axis in groups.iter().filter_map(|name| home.axis(name)) {
-        let longer = |place: &Vec<(String, String)>, label: &str| {
-            let next = (axis.name.clone(), label.to_owned());
-            place.iter().cloned().chain([next]).collect()
-        };
-        places = places
-            .iter()
-            .flat_map(|place| {
-                points(axis, spec)
-                    .into_iter()
-                    .map(move |p| longer(place, &p.label))
-            })
-            .collect();
-    }
-    let joined = |place: &Vec<(String, String)>| {
-        let labels: Vec<&str> = place.iter().map(|(_, label)| label.as_str()).collect();
-        labels.join(ROW_JOIN)
-    };
+    let places = sides(groups, &spec.only, home);
+    let joined = |place: &Side| place.labels.join(ROW_JOIN);
     figure.categories = places.iter().map(joined).collect();
     let names: Vec<String> = groups.iter().map(|name| label::words(name)).collect();
     figure.x_label = names.join(", ");
+    let places = places.into_iter().enumerate();
     places
-        .iter()
-        .enumerate()
-        .map(|(i, place)| (i as f64, joined(place), place.clone()))
+        .map(|(i, place)| (i as f64, joined(&place), place.at))
         .collect()
 }
 
@@ -356,7 +338,7 @@ fn moved(
     at
 }
 
-/// Where a point of a curve stands: its x, its row in a reference, its labels.
+/// The position of a point of a curve: its x, its row in a reference, its labels.
 type Place = (f64, String, Labels);
 
 /// One curve per label, one point per place.
@@ -400,6 +382,7 @@ fn curves(
                         ci95,
                         published,
                         samples,
+                        interval: None,
                     });
                 }
                 Err(why) => figure.notes.push(why),

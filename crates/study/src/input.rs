@@ -1,4 +1,4 @@
-//! Reading files that people name, with a bound on their size.
+//! Reads files named by users, with a limit on their size.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 /// A file larger than this is no input, bytes.
 pub const LARGEST: u64 = 16 << 20;
 
-/// A file beside a scenario, such as a trace, is no larger than this, bytes.
+/// Maximum size of a file that a scenario names, such as a trace, bytes.
 pub const LARGEST_BESIDE: u64 = 256 << 20;
 
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read `{}`: {source}", path.display())]
 pub struct InputError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
     /// Why.
     pub source: io::Error,
@@ -72,8 +72,8 @@ pub fn text(path: &Path) -> Result<String, InputError> {
     utf8(path, bytes(path)?)
 }
 
-/// The text of a file beside a scenario, of at most [`LARGEST_BESIDE`] bytes: a
-/// trace, or elements of satellites.
+/// The text of a file that a scenario names, of at most [`LARGEST_BESIDE`] bytes: a trace, or
+/// elements of satellites.
 ///
 /// # Errors
 /// As [`text`].

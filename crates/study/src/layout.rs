@@ -1,17 +1,17 @@
-//! How a table stands on a page: rows and columns as its paper prints them.
+//! Layout of a table: rows and columns as its paper prints them.
 
 use crate::table::{TableCell, TableData};
 
 /// A table to be laid out: labels on both sides, cells in between.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout<'a> {
-    /// What the rows are, one name per level of their labels; may be empty.
+    /// Headings of the row labels, one name per level; may be empty.
     pub corner: Vec<&'a str>,
     /// Labels of each row, one per level.
     pub rows: Vec<&'a [String]>,
     /// Labels of each column, one per level.
     pub columns: Vec<&'a [String]>,
-    /// Row by row.
+    /// Cells, row by row.
     pub cells: Vec<Vec<&'a TableCell>>,
 }
 

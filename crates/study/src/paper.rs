@@ -11,65 +11,36 @@
 
 use crate::collection::{Collection, LoadError, LoadedStudy, read};
 use crate::input::InputError;
-use crate::read::Section;
-use crate::study::Study;
-use bentpipe_document::{Diagnostic, Diagnostics, Errors, Parsed};
+use crate::schema::{HighlightKeys, PaperKeys, given};
+use bentpipe_document::reading::Declared;
+use bentpipe_document::{Context, Diagnostic, Diagnostics, Errors, Parsed, Reported};
 use std::path::{Path, PathBuf};
-
-/// Where names of studies are looked up.
-pub(crate) trait Catalogue {
-    /// The study of that name.
-    fn study(&self, name: &str) -> Option<&Study>;
-
-    /// Names of the studies, for messages.
-    fn names(&self) -> Vec<&str>;
-
-    /// False if there may be more studies than are known.
-    fn is_complete(&self) -> bool;
-}
-
-/// No study is known, and any may exist.
-pub(crate) struct Unknown;
-
-impl Catalogue for Unknown {
-    fn study(&self, _: &str) -> Option<&Study> {
-        None
-    }
-
-    fn names(&self) -> Vec<&str> {
-        Vec::new()
-    }
-
-    fn is_complete(&self) -> bool {
-        false
-    }
-}
 
 /// A paper and the studies that reproduce it.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// Name of its folder: `marchese-2006`.
     pub slug: String,
-    /// Title.
+    /// Title of the paper or item.
     pub title: String,
-    /// Authors.
+    /// Names of the authors, in print order.
     pub authors: Vec<String>,
-    /// Year.
+    /// Year of publication.
     pub year: u64,
     /// How to cite it.
     pub citation: String,
-    /// What was reproduced best and worst, for an overview of papers.
+    /// Highlights of the reproduction, for an overview of papers.
     pub highlights: Vec<Highlight>,
-    /// Its folder.
+    /// Folder of the studies and reference tables.
     pub folder: PathBuf,
-    /// Its studies.
+    /// The studies that reproduce it.
     pub studies: Collection,
 }
 
 /// A line of an overview of papers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Highlight {
-    /// What is reproduced.
+    /// The reproduced item.
     pub what: String,
     /// How near, with numbers in braces: see [`crate::Reproduction::quoted`].
     pub result: String,
@@ -80,9 +51,9 @@ pub struct Highlight {
 pub struct Item {
     /// Name: `table-3`.
     pub slug: String,
-    /// Title.
+    /// Title of the paper or item.
     pub title: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ItemKind,
     /// The study that draws it.
     pub study: String,
@@ -90,12 +61,12 @@ pub struct Item {
     pub has_reference: bool,
 }
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
-    /// A table.
+    /// A printed table.
     Table,
-    /// A figure.
+    /// A printed figure.
     Figure,
 }
 
@@ -110,29 +81,12 @@ impl Paper {
         let name = path.to_string_lossy().into_owned();
         let parsed = Parsed::new(&name, &text)?;
         let errors = Errors::new(parsed.origin.clone());
-        let top = Section::top(&parsed, &errors);
-        let title = top.required_text("title").map(|t| t.value);
-        let authors = top.texts("authors").into_iter().map(|t| t.value).collect();
-        let year = top.integer("year", 1900..=2200);
-        let citation = top.text("citation").map(|t| t.value);
-        let highlights = top.tables("highlight");
-        let highlights = highlights.iter().filter_map(highlight).collect();
-        let files = top.texts("studies");
-        if files.is_empty() {
-            top.error(Diagnostic::whole("`studies` is missing or empty"));
-        }
-        top.finish();
-        errors.finish(Ok(()))?;
-        let files: Vec<PathBuf> = files.iter().map(|f| folder.join(&f.value)).collect();
+        let top = Context::top::<PaperKeys>(&parsed.table, &errors, "the paper");
+        let described = described(PaperKeys::from_context(top), folder);
+        let (paper, files) = errors.finish(described)?;
         let paper = Paper {
-            slug: slug(folder),
-            title: title.unwrap_or_default(),
-            authors,
-            year: year.unwrap_or_default(),
-            citation: citation.unwrap_or_default(),
-            highlights,
-            folder: folder.to_path_buf(),
             studies: Collection::load(&files)?,
+            ..paper
         };
         paper.check_names()?;
         Ok(paper)
@@ -208,15 +162,32 @@ impl Paper {
     }
 }
 
-/// `[[highlight]]`: what, result.
-fn highlight(section: &Section<'_>) -> Option<Highlight> {
-    let what = section.required_text("what");
-    let result = section.required_text("result");
-    section.finish();
-    Some(Highlight {
-        what: what?.value,
-        result: result?.value,
-    })
+/// The paper that `paper.toml` describes, still without its studies, and their files.
+fn described(keys: PaperKeys, folder: &Path) -> Result<(Paper, Vec<PathBuf>), Reported> {
+    let highlight = |keys: HighlightKeys| {
+        Ok(Highlight {
+            what: keys.what?.value,
+            result: keys.result?.value,
+        })
+    };
+    let highlights = given(keys.highlight)?.unwrap_or_default().into_iter();
+    let files = keys.studies?;
+    if files.value.0.is_empty() {
+        let error = Diagnostic::new(files.place, "a paper without studies");
+        return Err(keys.context.report(error));
+    }
+    let paper = Paper {
+        slug: slug(folder),
+        title: keys.title?.value,
+        authors: given(keys.authors)?.unwrap_or_default().values(),
+        year: given(keys.year)?.unwrap_or_default(),
+        citation: given(keys.citation)?.unwrap_or_default(),
+        highlights: highlights.map(highlight).collect::<Result<_, _>>()?,
+        folder: folder.to_path_buf(),
+        studies: Collection::default(),
+    };
+    let files = files.value.values().into_iter();
+    Ok((paper, files.map(|file| folder.join(file)).collect()))
 }
 
 /// The name of a folder, also of `papers/x/.`.
@@ -233,7 +204,7 @@ pub type NamedPaper = (String, Result<Paper, LoadError>);
 /// Every paper in a folder of papers, by slug.
 ///
 /// # Errors
-/// If the folder cannot be read. A paper that is wrong is an error of its own.
+/// If the folder cannot be read. An invalid paper is a separate error.
 pub fn papers(folder: &Path) -> Result<Vec<NamedPaper>, LoadError> {
     let error = |source| InputError {
         path: folder.to_path_buf(),

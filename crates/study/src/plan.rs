@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// runs: they are one *group*. A plan takes memory per cell, not per run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The study.
+    /// The study that is planned.
     pub study: Arc<Study>,
     /// Runs per cell; the most of one, where their number follows from the results.
     pub replications: u32,
@@ -23,12 +23,12 @@ pub struct Plan {
     known: HashMap<String, u32>,
 }
 
-/// One run.
+/// A run of a cell with its seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// What it sets and its seed: what the journal calls it.
+    /// Its settings and its seed: its key in the journal.
     pub key: String,
-    /// What it sets.
+    /// Its settings.
     pub settings: Vec<Setting>,
     /// Seed of the run.
     pub seed: u64,
@@ -59,13 +59,13 @@ impl Plan {
         }
     }
 
-    /// Number of runs.
+    /// Number of runs in the plan.
     #[must_use]
     pub fn len(&self) -> usize {
         self.firsts.len() * self.replications as usize
     }
 
-    /// True without runs.
+    /// True if the plan has no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.firsts.is_empty()
@@ -103,7 +103,7 @@ impl Plan {
         (replication < replications).then_some(group * replications + replication)
     }
 
-    /// Number of groups of cells that set the same.
+    /// Number of groups of cells with the same settings.
     pub(crate) fn groups(&self) -> usize {
         self.firsts.len()
     }
@@ -132,7 +132,7 @@ fn set_text(settings: &[Setting]) -> String {
     set.join("; ")
 }
 
-/// What a cell sets: the study's own settings, then each axis'.
+/// Settings of a cell: the study's own, then those of each axis.
 #[must_use]
 pub fn settings(study: &Study, cell: usize) -> Vec<Setting> {
     let mut settings = study.settings.clone();

@@ -1,19 +1,19 @@
 //! Replications until a mean is known well enough.
 //!
-//! A cell goes on until the 95% interval of the mean of one number is narrow
-//! enough. The number of its runs depends on its first runs only, taken one by
-//! one in the order of their seeds, so it is the same however many threads,
-//! machines and interruptions there were.
+//! A cell continues until the 95% interval of the mean of one number is narrow enough. The number
+//! of its runs depends only on its first runs, taken one by one in the order of their seeds, so it
+//! does not depend on the number of threads, machines and interruptions.
 
+use crate::catalogue::Catalogue;
 use crate::expr::{Scope, number, single, single_fault};
-use crate::paper::Catalogue;
 use crate::record::RunResult;
+use crate::runs::Runs;
 use crate::stats;
 use crate::study::{Precision, Study};
 use bentpipe_document::{Diagnostic, Errors};
 use bentpipe_units::math::sqrt;
 
-/// Where a cell stands whose number of runs follows from the results.
+/// The progress of a cell whose number of runs follows from the results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
     /// Runs that it took.
@@ -121,7 +121,7 @@ impl Tally {
         }
     }
 
-    /// Where the cell stands.
+    /// The progress of the cell.
     pub(crate) fn so_far(&self) -> Reached {
         let share = self.share();
         Reached {
@@ -171,6 +171,22 @@ impl<'a> Gauge<'a> {
     pub(crate) fn tally(&self, at_most: u32) -> Tally {
         Tally::new(self.precision, at_most)
     }
+
+    /// What a group has reached with the runs before the first that is missing, and
+    /// whether it needs no more. There is room for `most` runs of each group.
+    pub(crate) fn reached(&self, group: usize, most: u32, runs: &Runs) -> (Reached, bool) {
+        let mut tally = self.tally(most);
+        loop {
+            let run = match tally.next() {
+                Next::Done(reached) => return (reached, true),
+                Next::Run(n) => group * most as usize + n as usize,
+            };
+            if !runs.has(run) {
+                return (tally.so_far(), false);
+            }
+            tally.push(self.value(&runs.get(run)));
+        }
+    }
 }
 
 fn scope<'a>(study: &'a Study, studies: &'a dyn Catalogue, precision: &'a Precision) -> Scope<'a> {
@@ -189,8 +205,8 @@ pub(crate) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
         }
         Ok((number, _)) => {
             if let Some(what) = single_fault(&number) {
-                let span = precision.of.place.span.clone();
-                let error = Diagnostic::at(span, format!("`of` cannot {what}"));
+                let place = precision.of.place.string;
+                let error = Diagnostic::new(place, format!("`of` cannot {what}"));
                 errors.report(error.label(
                     "expected a metric, or an expression of metrics, of the runs of one cell",
                 ));

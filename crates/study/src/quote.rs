@@ -1,23 +1,22 @@
-//! Numbers that a text quotes from results, so that it cannot fall behind them.
+//! Numbers that a text quotes from results, so that they stay consistent.
 //!
-//! `{time(mtsi, file = big)}` stands for that number, with its unit;
-//! `{time(mtsi, file = big); ms; 0}` for it in milliseconds without digits
-//! after the point. The unit and the digits can be left out.
+//! `{time(mtsi, file = big)}` is replaced by that number, with its unit; `{time(mtsi, file = big);
+//! ms; 0}` by the number in milliseconds without decimals. The unit and the decimals are optional.
 
+use crate::catalogue::Catalogue;
 use crate::expr::{Context, Scope, World, evaluate, number, parse, show};
-use crate::paper::Catalogue;
 use crate::study::Study;
 use crate::unit::Unit;
 
-/// What stands in braces in a text.
+/// The content of braces in a text.
 pub(crate) fn quotes(text: &str) -> impl Iterator<Item = &str> {
     text.split('{')
         .skip(1)
         .filter_map(|rest| rest.split_once('}').map(|(quoted, _)| quoted))
 }
 
-/// Replaces what stands in braces in a text, `{...}`, by its value. What has
-/// none stays, with the reason.
+/// Replaces braces in a text, `{...}`, by the value of their content. Those without a value remain,
+/// with the reason.
 pub fn fill(text: &str, value: &mut dyn FnMut(&str) -> Result<String, String>) -> String {
     let mut filled = String::new();
     let mut rest = text;

@@ -3,18 +3,20 @@
 mod axis;
 mod claim;
 mod figure;
+mod lists;
 mod replications;
-mod section;
+mod shown;
 mod table;
 
-pub(crate) use section::Section;
-
-use crate::expr::{Scope, number, parse};
+use self::lists::{each, once};
+use crate::catalogue::{Catalogue, Unknown};
+use crate::expr::{Scope, is_name, number};
 use crate::metric::metric;
-use crate::paper::{Catalogue, Unknown};
+use crate::schema::{MetricKeys, StudyKeys, given};
 use crate::stats::Central;
-use crate::study::{DerivedMetric, Expression, ExpressionPlace, Setting, Study};
-use bentpipe_document::{Diagnostic, Diagnostics, Errors, Origin, Parsed, Table};
+use crate::study::{DerivedMetric, Study};
+use bentpipe_document::reading::Declared;
+use bentpipe_document::{Context, Diagnostic, Diagnostics, Errors, Parsed, Place, Reported, Table};
 use bentpipe_units::{Duration, Time};
 
 /// Cells of a study, at most.
@@ -31,15 +33,18 @@ impl Study {
     /// checked when they are [known](crate::Paper::load).
     pub fn parse(file: &str, text: &str) -> Result<Study, Diagnostics> {
         let parsed = Parsed::new(file, text)?;
-        let errors = Errors::new(parsed.origin.clone());
         if let Some(error) = not_a_study(&parsed.table) {
             return Err(Diagnostics::single(&parsed.origin, error));
         }
-        let study = read(&Section::top(&parsed, &errors), &parsed.origin);
-        if errors.is_empty() {
+        let errors = Errors::new(parsed.origin.clone());
+        let top = Context::top::<StudyKeys>(&parsed.table, &errors, "the study");
+        let study = read(StudyKeys::from_context(top));
+        if let Ok(study) = &study
+            && errors.is_empty()
+        {
             study.check_with(&Unknown, &errors);
         }
-        errors.finish(Ok(study))
+        errors.finish(study)
     }
 
     /// Checks what it says of other studies, now that they are known.
@@ -81,237 +86,112 @@ fn not_a_study(table: &Table) -> Option<Diagnostic> {
     Some(error.help("`bentpipe run FILE` runs it; a study names it with `scenario = \"FILE\"`"))
 }
 
-/// The study that a table, figure or claim is about; `None` if it is not known
-/// yet, or wrong and reported.
-fn home<'a>(
-    study: &'a Study,
-    from: Option<&str>,
-    studies: &'a dyn Catalogue,
-    span: &std::ops::Range<usize>,
-    errors: &Errors,
-) -> Option<&'a Study> {
-    let Some(name) = from else { return Some(study) };
-    if name == study.name {
-        return Some(study);
+fn read(keys: StudyKeys) -> Result<Study, Reported> {
+    let top = &keys.context;
+    let figures = keys.figure.map(|f| f.map(|f| f.value.0));
+    let figures = figures.and_then(|figures| {
+        let figures = figures.unwrap_or_default().into_iter();
+        let read: Vec<_> = figures.map(|figure| figure::read(figure.value)).collect();
+        read.into_iter().collect()
+    });
+    let axes = axis::read(top, keys.axis);
+    let metrics = each(keys.metric, derived);
+    let tables = each(keys.table, table::read);
+    let claims = each(keys.claim, claim::read);
+    let runs = keys
+        .replications
+        .and_then(|runs| replications::read(runs.value));
+    let controls = given(keys.control).and_then(|controls| {
+        let controls = controls.unwrap_or_default().tables.into_iter();
+        controls
+            .map(|control| Ok((control.name, control.table?.file?.value)))
+            .collect()
+    });
+    if let Ok(Some(series)) = &keys.series
+        && series.value < Duration::from_micros(100)
+    {
+        let error = Diagnostic::new(series.place, "the interval of time series is too short");
+        top.report(error.label("expected 100 us at least"));
     }
-    let found = studies.study(name);
-    if found.is_none() && studies.is_complete() {
-        errors.report(
-            Diagnostic::at(
-                span.clone(),
-                format!("`from` names an unknown study `{name}`"),
-            )
-            .suggest_from(name, studies.names()),
-        );
+    if let Ok(Some(marks)) = &keys.marks
+        && marks.value.0.len() > MARKS
+    {
+        let error = Diagnostic::new(marks.place, format!("more than {MARKS} marks"));
+        top.report(error.help("time series record a run as it goes: `series = \"100 ms\"`"));
     }
-    found
-}
-
-impl Expression {
-    /// An error of the expression at its place in the file.
-    pub(crate) fn fault(&self, fault: crate::expr::Fault) -> Diagnostic {
-        self.place.fault(fault)
-    }
-}
-
-impl ExpressionPlace {
-    fn fault(&self, mut fault: crate::expr::Fault) -> Diagnostic {
-        fault.span = match self.start {
-            Some(start) => start + fault.span.start..start + fault.span.end,
-            None => self.span.clone(),
-        };
-        Diagnostic::from(fault)
-    }
-}
-
-fn read(top: &Section<'_>, origin: &Origin) -> Study {
-    let scenario = top.text("scenario").map(|t| t.value);
-    let axes = axis::read(top);
-    let precision;
+    let (replications, precision) = runs?;
     let study = Study {
-        name: top.slug("name"),
-        title: top.text("title").map_or_else(String::new, |t| t.value),
-        description: top
-            .text("description")
-            .map_or_else(String::new, |t| t.value),
-        paper: top.text("paper").map(|t| t.value),
-        scenario,
-        controls: controls(top),
-        settings: settings(top, "set"),
-        seed: top.integer("seed", 0..=u64::MAX / 2).unwrap_or(1),
-        replications: {
-            let (runs, until) = replications::read(top);
-            precision = until;
-            runs
-        },
+        name: keys.name?.value.0,
+        title: given(keys.title)?.unwrap_or_default(),
+        description: given(keys.description)?.unwrap_or_default(),
+        paper: given(keys.paper)?,
+        scenario: given(keys.scenario)?,
+        controls: controls?,
+        settings: axis::settings(top, keys.set)?,
+        seed: keys.seed?.value,
+        replications,
         precision,
         central: Central::Mean,
-        start_jitter: top.parsed("start_jitter").unwrap_or(Duration::ZERO),
-        series: top.parsed("series"),
-        marks: marks(top),
-        axes,
-        metrics: top
-            .tables("metric")
-            .iter()
-            .filter_map(|s| derived(s))
-            .collect(),
-        tables: top.tables("table").iter().filter_map(table::read).collect(),
-        figures: top
-            .tables("figure")
-            .iter()
-            .filter_map(figure::read)
-            .collect(),
-        claims: top.tables("claim").iter().filter_map(claim::read).collect(),
-        origin: origin.clone(),
+        start_jitter: keys.start_jitter?.value,
+        series: given(keys.series)?,
+        marks: marks(given(keys.marks)?.unwrap_or_default().values()),
+        axes: axes?,
+        metrics: metrics?,
+        tables: tables?,
+        figures: figures?,
+        claims: claims?,
+        origin: top.errors.origin().clone(),
     };
-    top.finish();
     whole(top, &study);
-    study
-}
-
-/// `[control.NAME]` with its `file`.
-fn controls(top: &Section<'_>) -> Vec<(String, String)> {
-    let Some(tables) = top.table("control") else {
-        return Vec::new();
-    };
-    let named = tables.keys().into_iter().filter_map(|name| {
-        let control = tables.table(&name)?;
-        let file = control.required_text("file");
-        control.finish();
-        Some((name, file?.value))
-    });
-    named.collect()
+    Ok(study)
 }
 
 /// Times of the run, in their order.
-fn marks(top: &Section<'_>) -> Vec<Time> {
-    let mut marks: Vec<Time> = top
-        .parsed_list::<Duration>("marks")
-        .into_iter()
-        .map(|at| Time::ZERO + at)
-        .collect();
+fn marks(times: Vec<Duration>) -> Vec<Time> {
+    let mut marks: Vec<Time> = times.into_iter().map(|at| Time::ZERO + at).collect();
     marks.sort_unstable();
     marks.dedup();
-    if marks.len() > MARKS {
-        let message = format!("more than {MARKS} marks");
-        let error = Diagnostic::at(top.span_of("marks"), message);
-        top.error(error.help("time series record a run as it goes: `series = \"100 ms\"`"));
-    }
     marks
 }
 
-/// What needs the study as a whole.
-fn whole(top: &Section<'_>, study: &Study) {
+/// Checks that need the study as a whole.
+fn whole(top: &Context, study: &Study) {
     if study.scenario.is_none() && !study.axes.is_empty() {
-        top.error(Diagnostic::whole("the study has axes but no `scenario`"));
+        top.report(Diagnostic::whole("the study has axes but no `scenario`"));
     }
-    if study
-        .series
-        .is_some_and(|interval| interval < Duration::from_micros(100))
-    {
-        top.error(
-            Diagnostic::at(
-                top.span_of("series"),
-                "the interval of time series is too short",
-            )
-            .label("expected 100 us at least"),
-        );
-    }
-    let cells = study
-        .axes
-        .iter()
-        .try_fold(1usize, |n, a| n.checked_mul(a.points.len()));
+    let mut axes = study.axes.iter();
+    let cells = axes.try_fold(1usize, |n, a| n.checked_mul(a.points.len()));
     if cells.is_none_or(|n| n > CELLS) {
-        top.error(Diagnostic::whole(format!(
-            "the study has more than {CELLS} cells"
-        )));
+        let message = format!("the study has more than {CELLS} cells");
+        top.report(Diagnostic::whole(message));
     }
-    let items = study.tables.iter().map(|t| (&t.slug, &t.span));
-    let items = items.chain(study.figures.iter().map(|f| (&f.slug, &f.span)));
-    let mut seen: Vec<&String> = Vec::new();
-    for (slug, span) in items {
-        if seen.contains(&slug) {
-            let message = format!("two tables or figures are named `{slug}`");
-            top.error(Diagnostic::at(span.clone(), message));
-        }
-        seen.push(slug);
-    }
-    for (i, claim) in study.claims.iter().enumerate() {
-        if study.claims[..i].iter().any(|other| other.id == claim.id) {
-            let first = claim.parts.first();
-            let span = first.map_or(0..0, |part| part.check.place.span.clone());
-            top.error(Diagnostic::at(
-                span,
-                format!("two claims are named `{}`", claim.id),
-            ));
-        }
-    }
+    let items = study.tables.iter().map(|t| (&*t.slug, t.place));
+    let items = items.chain(study.figures.iter().map(|f| (&*f.slug, f.place)));
+    once(top, "tables or figures", items);
+    let claims = study.claims.iter().map(|claim| {
+        let first = claim.parts.first();
+        let place = first.map_or(Place::Whole, |part| part.check.place.string);
+        (&*claim.id, place)
+    });
+    once(top, "claims", claims);
 }
 
-fn derived(section: &Section<'_>) -> Option<DerivedMetric> {
-    let name = section.required_text("name");
-    let expression = expression(section, "expression");
-    let unit = section.text("unit").map_or_else(String::new, |t| t.value);
-    section.finish();
-    let name = name?;
+fn derived(keys: MetricKeys) -> Result<DerivedMetric, Reported> {
+    let name = keys.name?;
     if metric(&name.value).is_some() {
         let message = format!("`{}` is a built-in metric", name.value);
-        section.error(Diagnostic::at(name.span.clone(), message));
+        keys.context.report(Diagnostic::new(name.place, message));
     }
     if !is_name(&name.value) {
-        section.error(
-            Diagnostic::at(name.span.clone(), "this cannot be the name of a metric")
-                .label("expected letters, digits and `_`"),
-        );
+        let error = Diagnostic::new(name.place, "this cannot be the name of a metric");
+        keys.context
+            .report(error.label("expected letters, digits and `_`"));
     }
-    Some(DerivedMetric {
+    Ok(DerivedMetric {
         name: name.value,
-        expression: expression?,
-        unit,
+        expression: keys.expression?.value,
+        unit: given(keys.unit)?.unwrap_or_default(),
     })
-}
-
-/// True for what expressions can call by its bare name.
-pub(crate) fn is_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
-        && !text.ends_with('-')
-        && text
-            .chars()
-            .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
-}
-
-/// Reads an expression; reports if it is missing or cannot be parsed.
-pub(crate) fn expression(section: &Section<'_>, key: &str) -> Option<Expression> {
-    parsed_expression(section, section.required_text(key)?)
-}
-
-fn parsed_expression(section: &Section<'_>, text: section::Text) -> Option<Expression> {
-    let place = ExpressionPlace {
-        start: section.start_of(&text),
-        span: text.span,
-    };
-    match parse(&text.value) {
-        Ok(expr) => Some(Expression {
-            text: text.value,
-            expr,
-            place,
-        }),
-        Err(fault) => {
-            section.error(place.fault(fault));
-            None
-        }
-    }
-}
-
-/// A table of paths and values, `{ "link.satellite.rate" = "2 Mbit/s" }`.
-fn settings(section: &Section<'_>, key: &str) -> Vec<Setting> {
-    let Some(table) = section.table(key) else {
-        return Vec::new();
-    };
-    table
-        .entries()
-        .map(|(path, value)| Setting { path, value })
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a study keeps of each run, in memory and in its journal.
+//! The record of each run, in memory and in the journal of a study.
 
 use bentpipe_outcome::{FlowSeries, Outcome, SenderSample};
 use bentpipe_units::{Bytes, Duration, Time};
@@ -37,7 +37,7 @@ impl RunResult {
     }
 }
 
-/// What a run yielded.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunData {
     /// The outcome, without its series.
@@ -97,15 +97,15 @@ pub struct StoredSeries {
 pub struct StoredSample {
     /// When, nanoseconds.
     pub at_ns: u64,
-    /// Congestion window, segments.
+    /// Congestion window in segments.
     pub cwnd: f64,
     /// Slow start threshold, segments; `None` until set.
     pub ssthresh: Option<f64>,
-    /// Segments in flight.
+    /// Segments sent and not yet acknowledged or lost.
     pub flight: f64,
     /// Last RTT sample, nanoseconds; zero before one.
     pub rtt_ns: u64,
-    /// Retransmissions so far.
+    /// Retransmissions since the start of the flow.
     pub retransmissions: u64,
     /// Spurious retransmissions so far.
     #[serde(default)]

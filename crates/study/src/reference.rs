@@ -1,11 +1,16 @@
-//! Published numbers: CSV files with the columns `row`, `column`, `value` and,
-//! where there is something to say, `note`.
+//! Published numbers: CSV files with the columns `row`, `column`, `value` and optionally `note`.
 //!
-//! A row's label is the labels of its axes joined by ` / `, a column's those
-//! of its axes and its value joined by ` | `, as in `500 Kbit/s / 1 Mbyte` and
-//! `TCP MTSI | loss`. `-` is a cell that the paper leaves empty.
+//! A row's label consists of the labels of its axes joined by ` / `, a column's of those of its
+//! axes and its value joined by ` | `, as in `500 Kbit/s / 1 Mbyte` and `TCP MTSI | loss`. `-` is a
+//! cell that the paper leaves empty.
 
 use std::collections::BTreeMap;
+
+/// Between the labels of a row's axes.
+pub const ROW_JOIN: &str = " / ";
+
+/// Between the labels of a column's axes and its value.
+pub const COLUMN_JOIN: &str = " | ";
 
 /// The published numbers of a table or figure.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -13,10 +18,10 @@ pub struct Reference {
     cells: BTreeMap<(String, String), Published>,
 }
 
-/// One published number.
+/// A published number with its place in the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
-    /// The number.
+    /// The published number, in the unit of the table.
     pub value: f64,
     /// Digits after its point.
     pub decimals: u32,

@@ -1,8 +1,9 @@
 //! The report of a reproduction: a row per cell and per claim.
 
 use crate::bar::CellVerdict;
-use crate::claim::{ClaimResult, PartResult, ReadingResult, Verdict};
+use crate::claim::{ClaimResult, PartResult, ReadingResult};
 use crate::table::TableData;
+use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// A report, which is an array of rows: cells first, then claims.
@@ -32,7 +33,7 @@ pub enum ReportRow {
     Claim(ClaimRow),
 }
 
-/// A cell of a table beside the published number.
+/// A cell of a table, with the published number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellRow {
     /// Slug of the paper.
@@ -43,9 +44,9 @@ pub struct CellRow {
     pub row: String,
     /// Label of the column.
     pub column: String,
-    /// The published number.
+    /// The published number, if the paper prints one.
     pub published: Option<f64>,
-    /// Ours.
+    /// Our number, if there is a result.
     pub ours: Option<f64>,
     /// Half the width of its 95% interval.
     pub ci95: Option<f64>,
@@ -53,25 +54,29 @@ pub struct CellRow {
     pub unit: String,
     /// (ours - published) / published, as a fraction.
     pub relative_error: Option<f64>,
-    /// How it stands.
+    /// Comparison with the published number.
     pub verdict: CellVerdict,
     /// Remarks.
     pub note: String,
 }
 
-/// A claim beside its recorded verdict.
+/// A claim, with its recorded verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimRow {
     /// Slug of the paper.
     pub paper: String,
-    /// Identifier.
+    /// Identifier, such as `000-1`.
     pub id: String,
-    /// What is claimed.
+    /// Statement of the claim.
     pub claim: String,
-    /// What the results say.
+    /// Verdict of the results.
     pub verdict: Verdict,
-    /// What they are to say.
+    /// Expected verdict.
     pub recorded: Option<Verdict>,
+    /// What the verdict rests on besides the words of the source, such as `by fit`; left out
+    /// where it rests on these alone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub basis: String,
     /// Numbers that show it.
     pub evidence: String,
     /// Its parts, each with a verdict; left out of a claim that is one
@@ -117,6 +122,7 @@ pub(crate) fn report(
             claim: claim.claim.clone(),
             verdict: claim.verdict,
             recorded: claim.recorded,
+            basis: claim.basis.clone(),
             evidence: claim.evidence.clone(),
             parts: claim.parts.clone(),
             readings: claim.readings.clone(),

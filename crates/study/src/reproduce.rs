@@ -1,27 +1,27 @@
-//! Runs studies and makes of them what was asked for: tables, figures,
-//! claims, and a report.
+//! Runs studies and computes the requested tables, figures, claims, and a report.
 
+use crate::catalogue::Catalogue;
 use crate::claim::{self, ClaimResult};
 use crate::collection::{Collection, LoadedStudy, studies_of};
-use crate::execute::{ExecuteError, ExecuteOptions, Watch, execute, recorded};
+use crate::error::ReproduceError;
+use crate::execute::{ExecuteOptions, execute, recorded};
 use crate::expr::{Scope, Use, World, formula, number, uses, uses_of};
 use crate::figure::{self, FigureData};
-use crate::paper::Catalogue;
 use crate::quote;
 use crate::report::{ReproduceReport, report};
 use crate::results::StudyResults;
-use crate::runner::Runner;
-use crate::store::{self, StoreError};
-use crate::study::{Expression, FigureSpec, Study, TableSpec};
+use crate::runner::{Runner, Watch};
+use crate::study::{FigureSpec, Mentions, TableSpec};
 use crate::table::{self, TableData};
+use crate::{folder, store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// What to reproduce.
+/// Selection of items to reproduce.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Selection {
-    /// Everything.
+    /// All items.
     #[default]
     All,
     /// One table or figure.
@@ -35,7 +35,7 @@ pub enum Selection {
 /// Makes the runner of a study.
 pub type MakeRunner<'a> = dyn Fn(&LoadedStudy) -> Result<Box<dyn Runner>, String> + 'a;
 
-/// How to reproduce.
+/// Options of a reproduction.
 pub struct ReproduceOptions<'a> {
     /// Runs at a time; zero is as many as there are cores.
     pub threads: usize,
@@ -64,37 +64,6 @@ impl Default for ReproduceOptions<'_> {
     }
 }
 
-/// Why nothing was reproduced.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReproduceError {
-    /// There is no such item, claim or study.
-    #[error("there is no {kind} `{name}`{hint}")]
-    Unknown {
-        /// What was looked for.
-        kind: &'static str,
-        /// Its name.
-        name: String,
-        /// The nearest name.
-        hint: String,
-    },
-    /// A scenario is wrong.
-    #[error("{0}")]
-    Scenario(String),
-    /// A study was not executed.
-    #[error(transparent)]
-    Execute(#[from] ExecuteError),
-    /// Results cannot be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// What a task yielded cannot be used.
-    #[error("{why}")]
-    Task {
-        /// Why.
-        why: String,
-    },
-}
-
 /// Everything that came out.
 #[derive(Clone, Debug)]
 pub struct Reproduction {
@@ -121,7 +90,7 @@ impl World for BTreeMap<String, StudyResults> {
 }
 
 impl Reproduction {
-    /// The number that `{quoted}` stands for in a text about these studies:
+    /// The number of `{quoted}` in a text about these studies:
     ///
     /// - `mean TABLE`, `median TABLE`, `worst TABLE` and `spread TABLE` are the
     ///   errors of a table, `mean TABLE | COLUMN` those of a column with a bar
@@ -159,7 +128,7 @@ impl Reproduction {
     }
 }
 
-/// What was asked for, with the study of each.
+/// The selected items, with the study of each.
 #[derive(Default)]
 struct Wanted<'a> {
     tables: Vec<(&'a LoadedStudy, &'a TableSpec)>,
@@ -219,28 +188,21 @@ impl<'a> Wanted<'a> {
         Ok(wanted)
     }
 
+    /// What tables and figures name, each with the study that has it.
+    fn shown(&self) -> impl Iterator<Item = (&'a LoadedStudy, Mentions<'a>)> {
+        let tables = self.tables.iter().map(|(study, t)| (*study, t.mentions()));
+        let figures = self.figures.iter();
+        tables.chain(figures.map(|(study, f)| (*study, f.mentions())))
+    }
+
     fn needs(&mut self) {
-        let home = |loaded: &LoadedStudy, from: &Option<String>| {
-            from.clone().unwrap_or_else(|| loaded.study.name.clone())
-        };
-        for (loaded, table) in &self.tables {
-            self.studies.insert(home(loaded, &table.from));
-            for value in &table.values {
-                self.studies.extend(studies_of(&value.expression.expr));
-            }
+        let claims = self.claims.iter().map(|(study, c)| (*study, c.mentions()));
+        let mut needed = BTreeSet::new();
+        for (loaded, (from, expressions)) in self.shown().chain(claims) {
+            needed.insert(from.unwrap_or(&loaded.study.name).to_owned());
+            needed.extend(expressions.iter().flat_map(|e| studies_of(&e.expr)));
         }
-        for (loaded, figure) in &self.figures {
-            self.studies.insert(home(loaded, &figure.from));
-            if let Some(y) = figure.kind.value() {
-                self.studies.extend(studies_of(&y.expression.expr));
-            }
-        }
-        for (loaded, claim) in &self.claims {
-            self.studies.insert(home(loaded, &claim.from));
-            let parts = claim.parts.iter();
-            self.studies
-                .extend(parts.flat_map(|part| studies_of(&part.check.expr)));
-        }
+        self.studies.extend(needed);
     }
 }
 
@@ -273,15 +235,6 @@ fn unknown(studies: &Collection, selection: &Selection) -> ReproduceError {
 }
 
 /// The studies with runs that a selection needs.
-pub(crate) fn runs_of<'a>(
-    studies: &'a Collection,
-    selection: &Selection,
-) -> Result<Vec<&'a LoadedStudy>, ReproduceError> {
-    let wanted = Wanted::new(studies, selection)?;
-    Ok(studies.runs_of(&wanted.studies))
-}
-
-/// The studies with runs that a selection needs, for a caller that keeps their results.
 ///
 /// # Errors
 /// If there is no such item, claim or study.
@@ -289,11 +242,12 @@ pub fn needed<'a>(
     studies: &'a Collection,
     selection: &Selection,
 ) -> Result<Vec<&'a LoadedStudy>, ReproduceError> {
-    runs_of(studies, selection)
+    let wanted = Wanted::new(studies, selection)?;
+    Ok(studies.runs_of(&wanted.studies))
 }
 
-/// Computes a selection over results that are there, and runs nothing: what they do not
-/// have is missing, and the published numbers stand alone.
+/// Computes a selection over existing results, without running anything: missing results stay
+/// missing, and the published numbers are shown alone.
 ///
 /// # Errors
 /// If there is no such item, claim or study.
@@ -324,7 +278,7 @@ pub fn reproduce(
     for loaded in studies.runs_of(&wanted.studies) {
         let study = &loaded.study;
         let folder = match &options.results {
-            Some(results) => Some(store::create(&results.join(&study.name))?),
+            Some(results) => Some(folder::create(&results.join(&study.name))?),
             None => None,
         };
         let runner = runner(loaded).map_err(ReproduceError::Scenario)?;
@@ -373,31 +327,20 @@ pub fn reproduce(
 /// The metrics that tables, figures and claims ask of the runs of a study.
 fn asked(wanted: &Wanted<'_>, studies: &Collection, study: &str) -> Vec<Use> {
     let mut found = Vec::new();
-    let home = |loaded: &LoadedStudy, from: &Option<String>| {
-        studies.study(from.as_deref().unwrap_or(&loaded.study.name))
-    };
-    let mut expression = |home: &Study, e: &Expression| {
-        let bound = home.axes.iter().map(|a| a.name.as_str());
-        let scope = Scope::new(home, studies, &e.text).with_bound(bound);
-        if let Ok((number, _)) = number(&e.expr, &scope) {
-            uses(&number, &home.name, &mut found);
-        }
-    };
-    for (loaded, table) in &wanted.tables {
-        if let Some(home) = home(loaded, &table.from) {
-            table
-                .values
-                .iter()
-                .for_each(|v| expression(home, &v.expression));
-        }
-    }
-    for (loaded, figure) in &wanted.figures {
-        if let (Some(home), Some(y)) = (home(loaded, &figure.from), figure.kind.value()) {
-            expression(home, &y.expression);
+    for (loaded, (from, expressions)) in wanted.shown() {
+        let Some(home) = studies.home(loaded, from) else {
+            continue;
+        };
+        for e in expressions {
+            let bound = home.axes.iter().map(|a| a.name.as_str());
+            let scope = Scope::new(home, studies, &e.text).with_bound(bound);
+            if let Ok((number, _)) = number(&e.expr, &scope) {
+                uses(&number, &home.name, &mut found);
+            }
         }
     }
     for (loaded, claim) in &wanted.claims {
-        let Some(home) = home(loaded, &claim.from) else {
+        let Some(home) = studies.home(loaded, claim.from.as_deref()) else {
             continue;
         };
         for part in &claim.parts {
@@ -417,12 +360,9 @@ fn compute(
     wanted: &Wanted<'_>,
     results: BTreeMap<String, StudyResults>,
 ) -> Reproduction {
-    let home = |loaded: &LoadedStudy, from: &Option<String>| -> Option<&Study> {
-        studies.study(from.as_deref().unwrap_or(&loaded.study.name))
-    };
     let mut tables = Vec::new();
     for (loaded, spec) in &wanted.tables {
-        let Some(home) = home(loaded, &spec.from) else {
+        let Some(home) = studies.home(loaded, spec.from.as_deref()) else {
             continue;
         };
         let reference = loaded.references.get(&spec.slug);
@@ -431,7 +371,7 @@ fn compute(
     }
     let mut figures = Vec::new();
     for (loaded, spec) in &wanted.figures {
-        let Some(home) = home(loaded, &spec.from) else {
+        let Some(home) = studies.home(loaded, spec.from.as_deref()) else {
             continue;
         };
         let sources = figure::Sources {
@@ -444,7 +384,7 @@ fn compute(
     }
     let mut claims = Vec::new();
     for (loaded, spec) in &wanted.claims {
-        let Some(home) = home(loaded, &spec.from) else {
+        let Some(home) = studies.home(loaded, spec.from.as_deref()) else {
             continue;
         };
         let parts = spec.parts.iter();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Runs that are decoded at once: with time series each may take megabytes.
 const AT_ONCE: usize = 32;
 
-/// What the runs of a study yielded. Cheap to copy.
+/// Results of the runs of a study. Cheap to copy.
 ///
 /// Runs that are journalled stay on disk, and each is decoded when it is asked
 /// for, so that the results of a million runs take little memory.
@@ -35,7 +35,7 @@ pub struct StudyResults {
 
 /// Why there is no number of a cell.
 pub(crate) struct Problems {
-    /// What is wrong with the first run without one.
+    /// Error of the first run without a result.
     pub(crate) first: String,
     /// Runs without one.
     pub(crate) runs: usize,
@@ -59,7 +59,7 @@ impl StudyResults {
         }
     }
 
-    /// Results of which every cell has runs of its own.
+    /// Results in which every cell has its own runs.
     #[cfg(test)]
     pub(crate) fn of_cells(study: &Arc<Study>, runs: Runs) -> StudyResults {
         let plan = Plan::new(study, None);
@@ -79,11 +79,13 @@ impl StudyResults {
     }
 
     /// With as many runs of each group as it took.
-    pub(crate) fn with_reached(self, reached: Vec<Reached>) -> StudyResults {
+    pub(crate) fn with_reached(self, reached: Vec<(Reached, bool)>) -> StudyResults {
+        let reached = reached.into_iter().map(|(reached, _)| reached);
+        let reached: Arc<[Reached]> = reached.collect();
         let most = reached.iter().map(|r| r.runs as usize).max();
         StudyResults {
             replications: self.replications.min(most.unwrap_or(1).max(1)),
-            reached: Some(reached.into()),
+            reached: Some(reached),
             ..self
         }
     }
@@ -99,7 +101,7 @@ impl StudyResults {
         hash.map_or("", String::as_str)
     }
 
-    /// The study.
+    /// The study that the results belong to.
     #[must_use]
     pub fn study(&self) -> &Arc<Study> {
         &self.study
@@ -126,7 +128,7 @@ impl StudyResults {
             .map_or(self.replications, |reached| reached.runs as usize)
     }
 
-    /// Where a cell stands whose number of runs follows from the results.
+    /// The progress of a cell whose number of runs follows from the results.
     #[must_use]
     pub fn reached(&self, cell: usize) -> Option<Reached> {
         self.reached.as_ref()?.get(self.group(cell)).copied()
@@ -140,7 +142,7 @@ impl StudyResults {
             .sum()
     }
 
-    /// Number of cells.
+    /// Number of cells of the study.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.study.cells()

@@ -1,8 +1,9 @@
-//! What turns a cell of a study into an outcome.
+//! The interface that turns a cell of a study into an outcome.
 
 use crate::study::Setting;
 use bentpipe_outcome::Outcome;
 use bentpipe_units::{Duration, Time};
+use std::ops::ControlFlow;
 
 /// One run that is asked for.
 #[derive(Clone, Debug)]
@@ -63,3 +64,23 @@ pub trait Runner: Send + Sync {
     /// Why there is no outcome, for people.
     fn run(&self, request: &Request<'_>) -> Result<Outcome, String>;
 }
+
+/// How far a study is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Name of the study.
+    pub study: String,
+    /// Runs that are done, those of the journal included.
+    pub done: usize,
+    /// Runs in all; an estimate where the number of runs follows from the results.
+    pub total: usize,
+    /// Runs that failed so far.
+    pub failed: usize,
+    /// The share of the work that is done, by the estimated cost of each run.
+    pub share: f64,
+    /// True if `total` is an estimate.
+    pub about: bool,
+}
+
+/// Told after every run, one at a time; may stop the study.
+pub type Watch<'a> = dyn Fn(&Progress) -> ControlFlow<()> + Sync + 'a;

@@ -1,7 +1,7 @@
-//! Where the runs of a study are: in memory, or in journals on disk.
+//! Access to the runs of a study, in memory or in journals on disk.
 //!
-//! A study of a million runs does not fit into memory, so only the place of each is
-//! kept, and a run is decoded when it is asked for.
+//! A study of a million runs does not fit into memory, so only the position of each is kept, and a
+//! run is decoded on request.
 
 use crate::record::RunResult;
 use bentpipe_outcome::{JournalReader, Place};
@@ -31,7 +31,7 @@ enum Kept {
 /// Where a run is on disk.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// Which file; none has [`NOWHERE`].
+    /// Index of the file; [`NOWHERE`] for none.
     file: u32,
     length: u32,
     offset: u64,
@@ -118,9 +118,8 @@ impl Runs {
         }
     }
 
-    /// Notes where a run is: in file `file`, which [`attach`](Runs::attach) hands
-    /// over in the end. The first place that is noted of a run is the one that
-    /// counts; the others hold the same.
+    /// Notes where a run is: in file `file`, which [`attach`](Runs::attach) hands over in the end.
+    /// The first recorded position of a run counts; the others hold the same data.
     pub(crate) fn note(&mut self, run: usize, file: usize, place: Place, failed: bool) {
         let was_there = self.has(run);
         if let Kept::Disk { slots, .. } = &mut self.kept

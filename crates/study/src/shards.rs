@@ -1,10 +1,11 @@
-//! The parts of a study that other processes ran: a journal each, in the folder
-//! `shards` beside the journal of the study.
+//! The parts of a study that other processes ran: a journal each, in the folder `shards` next to
+//! the journal of the study.
 //!
-//! The header of such a journal is that of the study's own, and lines of its own: which
-//! shard it is, and of which study file.
+//! The header of such a journal is that of the study's journal, with two more lines: the number of
+//! the shard, and the study file.
 
-use crate::execute::{ExecuteError, differences};
+use crate::error::ExecuteError;
+use crate::header::differences;
 use crate::plan::Plan;
 use crate::runs::{Runs, is_failure};
 use crate::task::Task;

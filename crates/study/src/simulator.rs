@@ -96,7 +96,7 @@ impl Simulator {
         Ok(Box::new(Simulator::of_study(loaded)?))
     }
 
-    /// The same, not boxed.
+    /// As above, not boxed.
     ///
     /// # Errors
     /// As [`Simulator::of`].
@@ -161,7 +161,7 @@ impl Simulator {
     }
 }
 
-/// What makes a control of one's own another.
+/// The identity of a user's control.
 fn identity_of(control: &OwnControl) -> String {
     format!("\n{} {}", control.name(), control.fingerprint())
 }

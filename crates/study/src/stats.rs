@@ -1,6 +1,8 @@
-//! Statistics over replications: mean, spread and Student's interval.
+//! Statistics over samples, such as replications: mean, quantiles, spread and intervals.
+//! The one place for them; what is counted in bins while a run goes on is in
+//! [`bentpipe_units::LogLinear`].
 //!
-//! The interval is the classical one for a mean of normal samples, mean plus
+//! The interval of a mean is the classical one for a mean of normal samples, mean plus
 //! or minus t(0.975, n - 1) s / sqrt(n) (W. S. Gosset, *The probable error of
 //! a mean*, Biometrika 6, 1908). All of it is pure arithmetic, so that it is
 //! the same on every machine.
@@ -8,23 +10,23 @@
 use bentpipe_units::math::{cos, sin, sqrt};
 use serde::Serialize;
 
-/// What a sample of replications says.
+/// Statistics of a sample of replications.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Number of replications.
+    /// Number of replications in the sample.
     pub n: usize,
-    /// Arithmetic mean.
+    /// Arithmetic mean of the replications.
     pub mean: f64,
     /// Sample standard deviation; `None` for a single replication.
     pub sd: Option<f64>,
     /// Half the width of the 95% interval of the mean; `None` for a single
     /// replication.
     pub ci95: Option<f64>,
-    /// Median.
+    /// Median of the replications.
     pub median: f64,
-    /// Smallest.
+    /// Smallest replication.
     pub min: f64,
-    /// Largest.
+    /// Largest replication.
     pub max: f64,
 }
 
@@ -40,7 +42,7 @@ impl Summary {
         let mean = mean(samples);
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let sd = deviation(samples, mean);
+        let sd = deviation(samples);
         Some(Summary {
             n,
             mean,
@@ -63,10 +65,10 @@ pub fn mean(samples: &[f64]) -> f64 {
     }
 }
 
-/// Which number stands for several replications.
+/// The statistic that represents several replications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Central {
-    /// Their mean.
+    /// Arithmetic mean of the values.
     #[default]
     Mean,
     /// Their median, for runs in real time: a busy machine makes a few of them
@@ -96,17 +98,67 @@ pub fn median(samples: &[f64]) -> Option<f64> {
     Some(median_of_sorted(&sorted))
 }
 
+/// The number that a share of the samples, from 0 to 1, does not exceed, interpolated
+/// between neighbours: `quantile_cont` of DuckDB, `linear` of polars. The samples are put in
+/// another order. `None` for no samples.
+#[must_use]
+pub fn quantile(samples: &mut [f64], share: f64) -> Option<f64> {
+    let last = samples.len().checked_sub(1)?;
+    let place = share * last as f64;
+    let below = place.floor() as usize;
+    let (_, at, above) = samples.select_nth_unstable_by(below, f64::total_cmp);
+    let at = *at;
+    let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(at);
+    Some(at + (place - place.floor()) * (next - at))
+}
+
+/// The samples between which the median lies with 95%: the ranks that a binomial count of a
+/// half leaves, by its normal form. The samples are put in another order. `None` for fewer
+/// than six.
+#[must_use]
+pub fn median_interval(samples: &mut [f64]) -> Option<(f64, f64)> {
+    let n = samples.len();
+    if n < 6 {
+        return None;
+    }
+    let reach = 0.98 * sqrt(n as f64);
+    let below = (n as f64 / 2.0 - reach).floor().max(0.0) as usize;
+    let above = ((n as f64 / 2.0 + reach).ceil() as usize).min(n - 1);
+    let low = *samples.select_nth_unstable_by(below, f64::total_cmp).1;
+    let high = *samples.select_nth_unstable_by(above, f64::total_cmp).1;
+    Some((low, high))
+}
+
+/// The 95% interval of the share of ones among samples that are 0 or 1 (E. B. Wilson,
+/// *Probable inference, the law of succession, and statistical inference*, JASA 22, 1927).
+/// `None` for no samples.
+#[must_use]
+pub fn wilson(samples: &[f64]) -> Option<(f64, f64)> {
+    if samples.is_empty() {
+        return None;
+    }
+    let n = samples.len() as f64;
+    let share = samples.iter().sum::<f64>() / n;
+    let z = Z_975;
+    let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
+    let half = z / (1.0 + z * z / n) * sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n));
+    Some(((middle - half).max(0.0), (middle + half).min(1.0)))
+}
+
 /// Half the width of the 95% interval of the mean of `samples`; `None` for
 /// fewer than two.
 #[must_use]
 pub fn ci95(samples: &[f64]) -> Option<f64> {
-    deviation(samples, mean(samples)).map(|sd| half_width(sd, samples.len()))
+    deviation(samples).map(|sd| half_width(sd, samples.len()))
 }
 
-fn deviation(samples: &[f64], mean: f64) -> Option<f64> {
+/// The sample standard deviation; `None` for fewer than two samples.
+#[must_use]
+pub fn deviation(samples: &[f64]) -> Option<f64> {
     if samples.len() < 2 {
         return None;
     }
+    let mean = mean(samples);
     let squares: f64 = samples.iter().map(|x| (x - mean) * (x - mean)).sum();
     Some(sqrt(squares / (samples.len() - 1) as f64))
 }
@@ -123,6 +175,9 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
         f64::midpoint(sorted[middle - 1], sorted[middle])
     }
 }
+
+/// The 97.5% quantile of the normal distribution.
+const Z_975: f64 = 1.959_963_984_540_054;
 
 /// Above this the expansion about the normal quantile is good to 1e-9.
 const EXACT: usize = 200;
@@ -177,7 +232,7 @@ fn central(v: usize, angle: f64) -> f64 {
 /// Cornish-Fisher expansion about the normal quantile (Abramowitz & Stegun,
 /// 26.7.5).
 fn expansion(v: f64) -> f64 {
-    const Z: f64 = 1.959_963_984_540_054;
+    const Z: f64 = Z_975;
     let z2 = Z * Z;
     let g1 = Z * (z2 + 1.0) / 4.0;
     let g2 = Z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
@@ -233,6 +288,27 @@ mod tests {
         assert_eq!((s.mean, s.sd, s.ci95), (1.5, None, None));
         assert_eq!(Summary::of(&[]), None);
         assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
+    }
+
+    #[test]
+    fn quantiles_are_interpolated() {
+        let of = |share| quantile(&mut [4.0, 1.0, 3.0, 2.0], share).unwrap();
+        assert_eq!([of(0.0), of(0.25), of(0.5), of(1.0)], [1.0, 1.75, 2.5, 4.0]);
+        assert!((of(0.9) - 3.7).abs() < 1e-12);
+        assert_eq!(quantile(&mut [7.0], 0.5), Some(7.0));
+        assert_eq!(quantile(&mut [], 0.5), None);
+    }
+
+    #[test]
+    fn intervals_are_those_of_the_books() {
+        let mut ones = vec![1.0; 8];
+        ones.extend([0.0; 2]);
+        let (low, high) = wilson(&ones).unwrap();
+        assert!((low - 0.490).abs() < 1e-3 && (high - 0.943).abs() < 1e-3);
+        let mut hundred: Vec<f64> = (1..=100).map(f64::from).collect();
+        let (low, high) = median_interval(&mut hundred).unwrap();
+        assert!((40.0..=41.0).contains(&low) && (60.0..=61.0).contains(&high));
+        assert_eq!(median_interval(&mut [1.0; 5]), None);
     }
 
     proptest! {

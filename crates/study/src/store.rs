@@ -13,79 +13,28 @@
 //!   provenance.json
 //! ```
 //!
-//! A study of many runs has folders in the place of the files of tables:
+//! A study of many runs has folders instead of the files of tables:
 //! `results/rate=2%20Mbit%2Fs/part-0.parquet`; see [`crate::dataset`].
 //!
-//! Every file but the journals is whole or absent and holds no time of day.
+//! Every file except the journals is complete or absent and contains no wall-clock time.
 
-use crate::claim::{ClaimResult, Verdict};
+use crate::claim::ClaimResult;
 use crate::data::{StudyTables, TableRow};
 use crate::dataset::{Dataset, Sizes};
+use crate::error::StoreError;
 use crate::figure::FigureData;
+use crate::folder::{make, remove};
 use crate::plan::hash;
 use crate::reproduce::Reproduction;
 use crate::results::StudyResults;
 use crate::table::TableData;
-use bentpipe_outcome::{Provenance, WholeFile, remove_leftovers, write_whole};
+use crate::verdict::Verdict;
+use bentpipe_outcome::{Provenance, WholeFile, write_whole};
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Name of the journal.
 pub(crate) const JOURNAL: &str = "journal";
-
-/// Why results could not be written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// A folder cannot be made, or an old file not removed.
-    #[error("{}: cannot {action}: {source}", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// What was being done.
-        action: &'static str,
-        /// What the system answered.
-        source: io::Error,
-    },
-    /// A file cannot be written.
-    #[error(transparent)]
-    File(#[from] bentpipe_outcome::Error),
-    /// A table cannot be written as CSV.
-    #[error("{}: {why}", path.display())]
-    Csv {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
-}
-
-/// Makes the folder of a study, and clears what killed writers left in it.
-pub(crate) fn create(folder: &Path) -> Result<PathBuf, StoreError> {
-    make(folder)?;
-    remove_leftovers(folder)?;
-    Ok(folder.to_path_buf())
-}
-
-pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
-        path: folder.to_path_buf(),
-        action: "make the folder",
-        source,
-    })
-}
-
-pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
-    match std::fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::Folder {
-            path: path.to_path_buf(),
-            action: "remove",
-            source: e,
-        }),
-        _ => Ok(()),
-    }
-}
 
 /// Writes the runs of a study.
 ///
@@ -210,8 +159,7 @@ impl Failures {
     }
 }
 
-/// Writes tables, figures and, if they are all there, claims beside the runs
-/// of their studies.
+/// Writes tables, figures and, if they are complete, claims next to the runs of their studies.
 pub(crate) fn write_items(
     results: &Path,
     made: &Reproduction,
@@ -316,7 +264,9 @@ pub fn write_claims_file<'a>(
     path: &Path,
     claims: impl IntoIterator<Item = &'a ClaimResult>,
 ) -> Result<(), StoreError> {
-    let head = ["id", "claim", "verdict", "recorded", "evidence", "reason"];
+    let head = [
+        "id", "claim", "verdict", "recorded", "basis", "evidence", "reason",
+    ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for claim in claims {
         rows.push(vec![
@@ -324,6 +274,7 @@ pub fn write_claims_file<'a>(
             claim.claim.clone(),
             claim.verdict.name().to_owned(),
             claim.recorded.map_or("", Verdict::name).to_owned(),
+            claim.basis.clone(),
             claim.evidence.clone(),
             claim.reason.clone(),
         ]);
@@ -333,6 +284,7 @@ pub fn write_claims_file<'a>(
                 part.claim.clone(),
                 part.verdict.name().to_owned(),
                 part.recorded.map_or("", Verdict::name).to_owned(),
+                String::new(),
                 part.evidence.clone(),
                 String::new(),
             ]);

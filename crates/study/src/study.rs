@@ -1,16 +1,16 @@
-//! A study: a scenario, the axes to sweep, and what to make of the results.
+//! A study: a scenario, the axes to sweep, and the tables, figures and claims to derive.
 
 mod figure;
 
 pub use figure::*;
 
-use crate::expr::Expr;
+use crate::expr::{Expr, Fault};
 use crate::stats::Central;
 use crate::unit::Unit;
-use bentpipe_document::Origin;
+use bentpipe_document::{Diagnostic, Origin, Place};
 use bentpipe_units::{Duration, Time};
+use serde::Serialize;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// A study as its file describes it.
 #[derive(Clone, Debug)]
@@ -26,8 +26,7 @@ pub struct Study {
     /// The scenario file, relative to the study; `None` for a study that only
     /// looks at others.
     pub scenario: Option<String>,
-    /// Congestion controls of one's own: the name of each, and its file, relative to
-    /// the study.
+    /// Users' congestion controls: the name of each, and its file, relative to the study.
     pub controls: Vec<(String, String)>,
     /// Values set in every run.
     pub settings: Vec<Setting>,
@@ -38,7 +37,7 @@ pub struct Study {
     /// Runs of a cell go on until a mean is known well enough; a fixed number of
     /// runs, where `None`.
     pub precision: Option<Precision>,
-    /// Which number stands for the runs of a cell.
+    /// The statistic that represents the runs of a cell.
     pub central: Central,
     /// Shift of the start times between replications.
     pub start_jitter: Duration,
@@ -103,7 +102,7 @@ pub struct Point {
     pub alias: Option<String>,
     /// Its number in base units, if it has one.
     pub value: Option<(f64, Option<Unit>)>,
-    /// What it sets.
+    /// Its settings.
     pub settings: Vec<Setting>,
 }
 
@@ -116,13 +115,42 @@ pub struct Expression {
     pub(crate) place: ExpressionPlace,
 }
 
-/// Where an expression stands in the file.
+/// The position of an expression in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct ExpressionPlace {
     /// The TOML string, quotes included.
-    pub(crate) span: Range<usize>,
+    pub(crate) string: Place,
     /// Where the text itself begins, if it is there without escapes.
     pub(crate) start: Option<usize>,
+}
+
+impl ExpressionPlace {
+    /// The place of the TOML string that holds `text`.
+    pub(crate) fn new(string: Place, text: &str, origin: &Origin) -> ExpressionPlace {
+        let start = string.span().and_then(|span| {
+            let raw = origin.source.text.get(span.clone())?;
+            let offset = raw.find(text)?;
+            (raw.len() - offset - text.len() <= 3 && offset <= 4).then_some(span.start + offset)
+        });
+        ExpressionPlace { string, start }
+    }
+
+    /// An error of the expression at its place in the file.
+    pub(crate) fn fault(&self, fault: Fault) -> Diagnostic {
+        let place = match self.start {
+            Some(start) => Place::file(start + fault.span.start..start + fault.span.end),
+            None => self.string,
+        };
+        let error = Diagnostic::new(place, fault.message).label(fault.label);
+        fault.help.into_iter().fold(error, Diagnostic::help)
+    }
+}
+
+impl Expression {
+    /// An error of the expression at its place in the file.
+    pub(crate) fn fault(&self, fault: Fault) -> Diagnostic {
+        self.place.fault(fault)
+    }
 }
 
 /// A metric by expression.
@@ -155,7 +183,7 @@ pub struct TableSpec {
     pub at: Labels,
     /// Axes of which only some points are shown.
     pub only: Shown,
-    /// What each cell shows; several make further columns.
+    /// Content of each cell; several values make further columns.
     pub values: Vec<ValueSpec>,
     /// Published numbers: a CSV file, relative to the study.
     pub reference: Option<String>,
@@ -165,11 +193,11 @@ pub struct TableSpec {
     pub known: Vec<KnownMiss>,
     /// Remarks on rows or columns, by label.
     pub notes: BTreeMap<String, String>,
-    pub(crate) span: Range<usize>,
+    pub(crate) place: Place,
 }
 
-/// A cell that is known to miss its bar: shown as worse, but no regression
-/// while it stays within a limit of its own.
+/// A cell that is known to miss its bar: shown as worse, but no regression while it stays within
+/// its own limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownMiss {
     /// Label of the row.
@@ -178,11 +206,13 @@ pub struct KnownMiss {
     pub column: String,
     /// Largest relative error, as a fraction.
     pub worst: f64,
+    /// Smallest relative error, as a fraction; zero where only the bar counts.
+    pub best: f64,
     /// Why it misses.
     pub reason: String,
 }
 
-/// What a cell of a table or a figure shows.
+/// Content of a cell of a table or a figure.
 #[derive(Clone, Debug)]
 pub struct ValueSpec {
     /// Its label where a cell shows several values.
@@ -222,17 +252,32 @@ pub struct Limits {
     pub spread: Option<f64>,
     /// The result must print as the published number does.
     pub exact_digits: bool,
+    /// What is on record in place of a bar, or beside one that is missed.
+    pub recorded: Option<Recorded>,
     /// Why the table or column is known to miss its mean, median or spread;
     /// empty where it is to meet them.
     pub missed: String,
 }
 
+/// Errors that are on record, not aimed at: a change for better or worse is judged again.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
+pub struct Recorded {
+    /// Mean of the relative errors, as a fraction.
+    pub mean: Option<f64>,
+    /// Largest relative error, as a fraction.
+    pub worst: Option<f64>,
+    /// Mean of the differences as a fraction of that of the best constant.
+    pub spread: Option<f64>,
+    /// How far each may move, up or down.
+    pub band: f64,
+}
+
 /// A claim to check.
 #[derive(Clone, Debug)]
 pub struct ClaimSpec {
-    /// Its identifier.
+    /// Identifier, such as `000-1`.
     pub id: String,
-    /// What is claimed, in words.
+    /// Statement of the claim, in words.
     pub statement: String,
     /// The study whose axes it names; its own where `None`.
     pub from: Option<String>,
@@ -244,6 +289,8 @@ pub struct ClaimSpec {
     pub parts: Vec<ClaimPart>,
     /// Why it is so; may be empty.
     pub reason: String,
+    /// What its verdict rests on besides the source's own words; may be empty.
+    pub basis: String,
 }
 
 /// A statement of a claim.
@@ -257,7 +304,30 @@ pub struct ClaimPart {
     pub recorded: Option<crate::Verdict>,
 }
 
+/// The study that a table, figure or claim is about, where that is another, and its
+/// expressions.
+pub(crate) type Mentions<'a> = (Option<&'a str>, Vec<&'a Expression>);
+
+impl TableSpec {
+    pub(crate) fn mentions(&self) -> Mentions<'_> {
+        let values = self.values.iter().map(|value| &value.expression);
+        (self.from.as_deref(), values.collect())
+    }
+}
+
+impl FigureSpec {
+    pub(crate) fn mentions(&self) -> Mentions<'_> {
+        let value = self.kind.value().map(|value| &value.expression);
+        (self.from.as_deref(), value.into_iter().collect())
+    }
+}
+
 impl ClaimSpec {
+    pub(crate) fn mentions(&self) -> Mentions<'_> {
+        let checks = self.parts.iter().map(|part| &part.check);
+        (self.from.as_deref(), checks.collect())
+    }
+
     /// The labels of its readings, the main one first.
     pub(crate) fn labels<'s>(&self, home: &'s Study) -> Vec<&'s str> {
         let axis = self.readings.as_ref().and_then(|axis| home.axis(axis));
@@ -298,7 +368,7 @@ impl Study {
     /// What names another one then has no results.
     ///
     /// # Errors
-    /// If there is no such axis, or no such point; what there is.
+    /// If there is no such axis, or no such point; lists the existing ones.
     pub fn keep(&mut self, axis: &str, names: &[&str]) -> Result<(), String> {
         let known: Vec<&str> = self.axes.iter().map(|a| a.name.as_str()).collect();
         let Some(found) = self.axes.iter().position(|a| a.name == axis) else {
@@ -362,6 +432,17 @@ impl Axis {
             .iter()
             .position(alias)
             .or_else(|| self.points.iter().position(label))
+    }
+
+    /// The points that are left of it where items show some only.
+    pub(crate) fn shown(&self, only: &[(String, Vec<String>)]) -> Vec<&Point> {
+        let only = only.iter().find(|(name, _)| *name == self.name);
+        let wanted: Option<Vec<usize>> =
+            only.map(|(_, points)| points.iter().filter_map(|p| self.point(p)).collect());
+        let all = self.points.iter().enumerate();
+        all.filter(|(i, _)| wanted.as_ref().is_none_or(|w| w.contains(i)))
+            .map(|(_, p)| p)
+            .collect()
     }
 
     /// Labels and aliases, for messages.

@@ -1,18 +1,12 @@
-//! Computes a table: our numbers beside the published ones.
+//! Computes a table: our numbers and the published ones.
 
 use crate::bar::{self, CellVerdict, ErrorSummary, Pair, relative_error};
+use crate::catalogue::Catalogue;
 use crate::expr::{Context, Scope, World, evaluate, number};
-use crate::paper::Catalogue;
-use crate::reference::Reference;
+use crate::reference::{COLUMN_JOIN, ROW_JOIN, Reference};
 use crate::study::{Limits, Study, TableSpec, ValueSpec};
 use crate::unit::Unit;
 use serde::Serialize;
-
-/// Between the labels of a row's axes.
-pub const ROW_JOIN: &str = " / ";
-
-/// Between the labels of a column's axes and its value.
-pub const COLUMN_JOIN: &str = " | ";
 
 /// A computed table, to be drawn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,7 +25,7 @@ pub struct TableData {
     /// True if it is printed with rows as columns.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub transposed: bool,
-    /// Row by row.
+    /// Cells, row by row.
     pub cells: Vec<Vec<TableCell>>,
     /// Errors of the table as a whole, then of columns with a bar of their
     /// own. Empty without published numbers.
@@ -49,9 +43,9 @@ pub struct TableCell {
     pub ours: Option<f64>,
     /// Half the width of its 95% interval.
     pub ci95: Option<f64>,
-    /// Replications behind it.
+    /// Number of replications behind the cell.
     pub n: usize,
-    /// The published number.
+    /// The published number, if the paper prints one.
     pub published: Option<f64>,
     /// The unit of both.
     pub unit: String,
@@ -59,40 +53,31 @@ pub struct TableCell {
     pub decimals: u32,
     /// (ours - published) / published, as a fraction.
     pub relative_error: Option<f64>,
-    /// How it stands.
+    /// Comparison with the published number.
     pub verdict: CellVerdict,
     /// True if it misses its bar, as is known of it.
     pub known: bool,
-    /// True if the verdict is not the recorded one: outside the bar and not
-    /// known to be, within it and known to miss it, or missing beside a
-    /// published number.
+    /// True if the verdict is not the recorded one: outside the bar and not known to be, within it
+    /// and known to miss it, or missing although there is a published number.
     pub changed: bool,
     /// Remarks; why there is no number.
     pub note: String,
 }
 
 /// Labels along one side of a table, with what they fix.
-struct Side {
-    labels: Vec<String>,
-    at: Vec<(String, String)>,
+pub(crate) struct Side {
+    pub(crate) labels: Vec<String>,
+    pub(crate) at: Vec<(String, String)>,
 }
 
 /// Every combination of the points of some axes.
-fn sides(axes: &[String], only: &[(String, Vec<String>)], home: &Study) -> Vec<Side> {
+pub(crate) fn sides(axes: &[String], only: &[(String, Vec<String>)], home: &Study) -> Vec<Side> {
     let mut sides = vec![Side {
         labels: Vec::new(),
         at: Vec::new(),
     }];
     for axis in axes.iter().filter_map(|name| home.axis(name)) {
-        let wanted: Option<Vec<usize>> = only
-            .iter()
-            .find(|(name, _)| *name == axis.name)
-            .map(|(_, points)| points.iter().filter_map(|p| axis.point(p)).collect());
-        let points = axis.points.iter().enumerate();
-        let labels: Vec<&String> = points
-            .filter(|(i, _)| wanted.as_ref().is_none_or(|w| w.contains(i)))
-            .map(|(_, p)| &p.label)
-            .collect();
+        let points = axis.shown(only);
         let longer = |side: &Side, label: &String| Side {
             labels: side.labels.iter().chain([label]).cloned().collect(),
             at: side
@@ -104,7 +89,7 @@ fn sides(axes: &[String], only: &[(String, Vec<String>)], home: &Study) -> Vec<S
         };
         sides = sides
             .iter()
-            .flat_map(|side| labels.iter().map(move |label| longer(side, label)))
+            .flat_map(|side| points.iter().map(move |point| longer(side, &point.label)))
             .collect();
     }
     sides
@@ -328,7 +313,7 @@ fn cell(place: Place<'_>, shown: Shown, reference: Option<&Reference>) -> TableC
         .iter()
         .find(|known| known.row == row && known.column == column);
     let known = listed.filter(|known| {
-        verdict == CellVerdict::Worse && error.is_some_and(|e| e.abs() <= known.worst)
+        verdict == CellVerdict::Worse && error.is_some_and(|error| known.covers(error))
     });
     let changed = match verdict {
         CellVerdict::Worse => known.is_none(),
@@ -361,7 +346,7 @@ fn cell(place: Place<'_>, shown: Shown, reference: Option<&Reference>) -> TableC
     }
 }
 
-/// Which share of the runs lies on the far side of a published number.
+/// The share of runs beyond a published number.
 fn share_beyond(samples: &[f64], published: f64) -> String {
     if samples.len() < 20 {
         return String::new();
@@ -396,13 +381,15 @@ fn errors(spec: &TableSpec, fewer: bool, cells: &[Vec<TableCell>]) -> Vec<ErrorS
         });
         let pairs: Vec<Pair<'_>> = pairs.collect();
         let mut summary = bar::summary(column.cloned(), limits, &pairs);
-        if fewer && summary.verdict == CellVerdict::Worse {
-            summary.verdict = CellVerdict::Reported;
+        if fewer {
             summary.changed = false;
+            if summary.verdict == CellVerdict::Worse {
+                summary.verdict = CellVerdict::Reported;
+            }
         }
         summary
     };
-    // Where every column has a bar of its own, nothing is left for the table.
+    // If every column has its own bar, nothing is left for the table.
     let whole = summary(None, &bar.limits);
     std::iter::once(whole)
         .filter(|s| s.cells > 0 || bar.per_column.is_empty())

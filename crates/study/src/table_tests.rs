@@ -1,4 +1,4 @@
-//! No table of the papers with a bar passes numbers that say nothing.
+//! No table of the papers with a bar passes uninformative numbers.
 
 use super::*;
 use crate::paper::papers;
@@ -32,8 +32,8 @@ fn grouped(numbers: &Numbers, group: fn(&str, &str) -> String, one: fn(&[f64]) -
     numbers.keys().map(|at| (at.clone(), of(at))).collect()
 }
 
-/// Tables that say nothing: a zero, and constants, means and medians of the
-/// table, its rows and its columns.
+/// Uninformative tables: a zero, and constants, means and medians of the table, its rows and its
+/// columns.
 fn empty_of_meaning(numbers: &Numbers) -> Vec<(String, Numbers)> {
     type Group = fn(&str, &str) -> String;
     let groups: [(&str, Group); 3] = [
@@ -100,7 +100,7 @@ impl Group<'_> {
         let summary = table.errors.iter().find(|e| e.column == self.column);
         let worse = |cell: &TableCell| cell.verdict == CellVerdict::Worse && !cell.known;
         let mut cells = table.cells.iter().flatten();
-        let misses = summary.is_some_and(|s| s.verdict == CellVerdict::Worse)
+        let misses = summary.is_some_and(|s| s.verdict == CellVerdict::Worse || s.changed)
             || cells.any(|cell| self.holds(&cell.column) && worse(cell));
         !misses
     }

@@ -1,15 +1,15 @@
-//! Tasks: the runs of a study, cut by what they cost.
+//! Tasks: the runs of a study, divided by their cost.
 
-use crate::reproduce::ReproduceError;
+use crate::error::ReproduceError;
 use std::fmt;
 use std::ops::Range;
 
 /// A part of the runs of a campaign.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// Which one, from 1.
+    /// Its number, from 1.
     pub index: usize,
-    /// Of how many.
+    /// Total number of tasks.
     pub of: usize,
     /// The runs, counted over all studies of the campaign. There may be none.
     pub runs: Range<usize>,
@@ -87,7 +87,7 @@ fn cost_of(blocks: &[Block], runs: &Range<usize>) -> f64 {
     cost
 }
 
-/// What a task yielded: bytes that can be sent anywhere and say what they are of.
+/// The results of a task: bytes that can be sent anywhere and identify their study and task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskResult {
     /// The journal of each study that has runs in it.
@@ -97,7 +97,7 @@ pub struct TaskResult {
 const MAGIC: &[u8] = b"bentpipe task 1\n";
 
 impl TaskResult {
-    /// As bytes.
+    /// Serialises the results, to be sent to the collector.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();

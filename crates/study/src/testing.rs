@@ -168,7 +168,7 @@ pub(crate) fn printed(loaded: &LoadedStudy) -> StudyResults {
             .map(|(a, p)| a.points[*p].label.as_str())
             .collect();
         let column = &transports.points[points[2]].label;
-        let found = reference.get(&labels.join(crate::table::ROW_JOIN), column);
+        let found = reference.get(&labels.join(crate::reference::ROW_JOIN), column);
         Ok(outcome(found.ok_or("not printed")?.value))
     })
 }

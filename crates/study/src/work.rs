@@ -1,10 +1,11 @@
-//! Runs what is missing of a study, or of a part of it, and keeps the results.
+//! Runs the missing runs of a study, or of a part of it, and stores the results.
 
-use crate::execute::{ExecuteError, Progress, Watch, differences};
+use crate::error::ExecuteError;
+use crate::header::differences;
 use crate::plan::{Job, Plan};
 use crate::precision::{Gauge, Next, Tally};
 use crate::record::{RunData, RunResult};
-use crate::runner::{Request, Runner};
+use crate::runner::{Progress, Request, Runner, Watch};
 use crate::runs::{Runs, is_failure};
 use crate::shards;
 use bentpipe_outcome::{Journal, JournalError};
@@ -31,8 +32,8 @@ impl Store {
         }
     }
 
-    /// Opens the journal at `path`, and takes from it and from the shards beside it
-    /// what the plan asks for.
+    /// Opens the journal at `path`, and takes the runs of the plan from it and from the shards next
+    /// to it.
     pub(crate) fn open(
         path: &Path,
         header: &str,
@@ -48,7 +49,7 @@ impl Store {
         Ok(store)
     }
 
-    /// The same without shards: the journal of a shard.
+    /// As above without shards: the journal of a shard.
     pub(crate) fn open_one(
         path: &Path,
         header: &str,
@@ -150,13 +151,13 @@ fn has_failed(result: &RunResult) -> bool {
     result.failure().is_some()
 }
 
-/// What is to be run, and how.
+/// The runs to execute, and the options.
 pub(crate) struct Work<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) runner: &'a dyn Runner,
-    /// What decides how many runs a cell gets.
+    /// The rule for the number of runs of a cell.
     pub(crate) gauge: Option<Gauge<'a>>,
-    /// What a run of each group costs.
+    /// Estimated cost of a run of each group.
     pub(crate) seconds: Vec<f64>,
     /// The runs that are wanted; whole groups where a gauge decides.
     pub(crate) jobs: Range<usize>,
@@ -199,7 +200,7 @@ struct State {
     failed: usize,
     /// How many are wanted, perhaps about.
     total: usize,
-    /// What is done and what is wanted, in seconds.
+    /// Completed and total work, in seconds.
     cost: f64,
     cost_of_all: f64,
 }

@@ -64,7 +64,7 @@ fn times_on_the_test_bed() {
         ("marchese-2001", "table-1"),
     ] {
         let cells = table(paper, slug, None);
-        let times = errors(&cells, |c| c.column == "2 Mbit/s | transfer time");
+        let times = errors(&cells, |c| c.column == "60 packets by fit | transfer time");
         assert!(
             times.len() >= 7 && mean(&times) < 0.035,
             "{slug}: {times:?}"

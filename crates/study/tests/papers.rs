@@ -2,8 +2,8 @@
 //! scenarios, and a study runs in the simulator from its files to its report.
 
 use bentpipe_study::{
-    CellVerdict, Collection, ItemKind, Paper, ReportRow, ReproduceOptions, Selection, Simulator,
-    papers, reproduce,
+    CellVerdict, Collection, ItemKind, LoadedStudy, Paper, ReportRow, ReproduceOptions, Selection,
+    Simulator, papers, reproduce,
 };
 use std::path::{Path, PathBuf};
 
@@ -80,8 +80,10 @@ fn a_report_is_an_array_of_rows() {
     let json = serde_json::to_value(&made.report).unwrap();
     let row = json.as_array().unwrap()[0].as_object().unwrap();
     let keys: Vec<&str> = row.keys().map(String::as_str).collect();
-    assert_eq!(keys.len(), 6);
-    for key in ["paper", "id", "claim", "verdict", "recorded", "evidence"] {
+    assert_eq!(keys.len(), 7);
+    for key in [
+        "paper", "id", "claim", "verdict", "recorded", "basis", "evidence",
+    ] {
         assert!(keys.contains(&key), "{key}");
     }
     assert_eq!(
@@ -111,9 +113,9 @@ fn unknown_items_get_the_nearest_name() {
 #[test]
 fn a_study_brings_the_studies_that_it_names() {
     let path = folder().join("marchese-2006/table-8.toml");
-    let studies = Collection::load_with_siblings(&path).unwrap();
+    let studies = Collection::with_siblings(LoadedStudy::load(&path).unwrap()).unwrap();
     let names: Vec<&str> = studies.iter().map(|s| s.study.name.as_str()).collect();
-    assert_eq!(names, ["table-8", "table-3"]);
+    assert_eq!(names, ["table-8", "table-3", "delayed-ack"]);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Ready-made transports by name, and how settings become a transport.
 //!
-//! Four layers decide each setting, the first that says something wins:
+//! Four layers decide each setting; the first that specifies it wins:
 //!
-//! 1. what a scenario writes for its transport,
+//! 1. the settings of a scenario's transport,
 //! 2. what makes up the named transport itself: its congestion control with
 //!    parameters and pacing, MTSI's initial window of 6 and buffers, the recovery
 //!    of those that are a recovery (`tahoe`, `fack`, `scps-tp`),
 //! 3. what the named transport only suggests ([`Suggested`]: the recovery of
-//!    `newreno`, timestamps of `hybla`), unless the host has a stack of its own
+//!    `newreno`, timestamps of `hybla`), unless the host has its own stack
 //!    ([`crate::Rules::decides_alone`]),
 //! 4. the rules of the host profile (an acknowledgement per two segments).
 //!
@@ -31,8 +31,8 @@ use crate::{
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
 
-/// Buffer of a transport that says nothing about it: 16 MB, more than the
-/// bandwidth-delay product of 200 Mbit/s x 0.6 s.
+/// Default buffer of a transport: 16 MB, more than the bandwidth-delay product of 200 Mbit/s x 0.6
+/// s.
 pub const DEFAULT_BUFFER: Bytes = Bytes::new(16_000_000);
 
 /// The buffers of a host that has none: the largest window that can be advertised.
@@ -60,13 +60,13 @@ pub struct TransportSettings {
     /// Maximum segment size; where no layer says, what fills a packet of
     /// [`DEFAULT_PACKET`] bytes: 1448 with timestamps, 1460 without.
     pub mss: Option<u32>,
-    /// Initial window, segments.
+    /// Initial window in segments.
     pub initial_window: Option<Segments>,
     /// Initial slow start threshold, segments, which may be infinite.
     pub initial_ssthresh: Option<Segments>,
-    /// Send buffer.
+    /// Send buffer, bytes; limits the data in flight.
     pub send_buffer: Option<Bytes>,
-    /// Receive buffer.
+    /// Receive buffer, bytes; the profile determines the advertised part.
     pub receive_buffer: Option<Bytes>,
     /// Full segments per ACK.
     pub ack_count: Option<u32>,
@@ -74,23 +74,23 @@ pub struct TransportSettings {
     pub ack_timer: Option<Duration>,
     /// Segments at the start that are acknowledged at once.
     pub quick_acks: Option<u32>,
-    /// Timestamps option.
+    /// Whether segments carry RFC 7323 timestamps.
     pub timestamps: Option<bool>,
-    /// Limited transmit.
+    /// Whether the first two duplicate ACKs release new segments (RFC 3042).
     pub limited_transmit: Option<bool>,
-    /// Recovery fix.
+    /// Whether the window after recovery is at most flight + 1 (RFC 3782).
     pub recovery_fix: Option<bool>,
     /// Undo of spurious retransmissions.
     pub undo: Option<bool>,
-    /// Packet spacing.
+    /// How packets are spaced over a round trip.
     pub pacing: Option<Pacing>,
-    /// Explicit congestion notification.
+    /// Whether the connection negotiates ECN.
     pub ecn: Option<bool>,
-    /// Smallest retransmission timeout.
+    /// Lower bound of the retransmission timeout.
     pub minimum_rto: Option<Duration>,
-    /// What gives way to a host with a stack of its own.
+    /// Settings that a host with its own stack overrides.
     pub suggested: Suggested,
-    /// Polling.
+    /// How an STP sender polls its receiver.
     pub polling: Option<Polling>,
 }
 
@@ -101,9 +101,9 @@ pub struct TransportSettings {
 pub struct Suggested {
     /// How losses are repaired.
     pub recovery: Option<Recovery>,
-    /// Timestamps option.
+    /// Whether segments carry RFC 7323 timestamps.
     pub timestamps: Option<bool>,
-    /// Recovery fix.
+    /// Whether the window after recovery is at most flight + 1 (RFC 3782).
     pub recovery_fix: Option<bool>,
     /// Undo of spurious retransmissions.
     pub undo: Option<bool>,
@@ -124,7 +124,7 @@ impl Suggested {
 }
 
 impl TransportSettings {
-    /// These settings, with those of `below` where these say nothing.
+    /// These settings, completed by those of `below`.
     ///
     /// Parameters are merged name by name; those of `below` are dropped where
     /// this layer chooses another congestion control that does not have them.

@@ -21,13 +21,14 @@ use crate::receiver::{Answer, Receiver};
 use crate::rtt::RttEstimator;
 use crate::sender::Sender;
 use crate::sender_core::SenderCounters;
+use crate::stack::CongestionState;
 use crate::transport::Transport;
 use bentpipe_cc::{Controller, EcnEcho, Fault, PathHint, Phase, QueueReport, SharedState};
 use bentpipe_units::{Bytes, Duration, Time};
 use handshake::Handshake;
 use status::is_poll;
 
-/// Where the connection stands.
+/// State of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Connection {
     /// Not opened yet: listens.
@@ -49,9 +50,21 @@ pub struct Snapshot {
     pub ssthresh: f64,
     /// Segments in flight.
     pub flight: usize,
+    /// Segments above the cumulative acknowledgement that arrived, by selective
+    /// acknowledgements or, without them, by duplicate ones.
+    pub sacked: u32,
+    /// Segments taken for lost, sent again or not.
+    pub lost: u32,
+    /// Retransmissions in flight. This and `lost` are zero on the hosts of ns-2, which keep
+    /// another record, and so is `sacked` there without SACK.
+    pub retransmitted: u32,
+    /// By how many segments what arrives may be out of order before that is a loss.
+    pub reordering: u32,
+    /// What is suspected or repaired.
+    pub congestion_state: CongestionState,
     /// Last RTT sample; zero before one.
     pub rtt: Duration,
-    /// Phase.
+    /// Phase of the congestion control.
     pub phase: Phase,
 }
 
@@ -160,7 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// Bytes at the IP layer that are under way.
+    /// Bytes in flight, at the IP layer.
     #[must_use]
     pub fn under_way(&self) -> Bytes {
         let full = u64::from(self.sender.core.full_packet());
@@ -173,7 +186,7 @@ impl Endpoint {
         matches!(self.sender.core.cc, Controller::Custom(_))
     }
 
-    /// Why a congestion control of one's own had to be stopped, if it was.
+    /// Why a user's congestion control had to be stopped, if it was.
     #[must_use]
     pub fn fault(&self) -> Option<&Fault> {
         self.sender.core.cc.fault()
@@ -270,7 +283,7 @@ impl Endpoint {
         // of old data.
         if packet.flags == flags::ACK && self.connection == Connection::Established {
             if packet.payload == 0 {
-                return self.sender.on_acknowledgement(now, packet, out);
+                return self.sender.on_ack(now, packet, out);
             }
             if packet.acknowledgement <= self.sender.core.snd.una {
                 return self.receive(now, packet, out);
@@ -304,7 +317,7 @@ impl Endpoint {
         let is_bare = is_empty(packet);
         if packet.has(flags::ACK) && (is_bare || packet.acknowledgement > self.sender.core.snd.una)
         {
-            self.sender.on_acknowledgement(now, packet, out);
+            self.sender.on_ack(now, packet, out);
         }
         if is_bare {
             return;
@@ -439,7 +452,7 @@ impl Endpoint {
         self.receiver.duplicates
     }
 
-    /// What the sending half has done so far.
+    /// Counters of the sending half.
     #[must_use]
     pub fn counters(&self) -> &SenderCounters {
         &self.sender.core.counters
@@ -460,10 +473,17 @@ impl Endpoint {
     /// The sender's state now.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
+        let board = &self.sender.core.board;
+        let repairs = self.sender.repairs();
         Snapshot {
             cwnd: self.sender.core.window.cwnd,
             ssthresh: self.sender.core.window.ssthresh,
             flight: self.sender.flight(),
+            sacked: repairs.sacked,
+            lost: board.lost(),
+            retransmitted: board.retransmitted(),
+            reordering: repairs.reordering,
+            congestion_state: repairs.state,
             rtt: self.sender.core.rtt.latest(),
             phase: self.sender.phase(),
         }

@@ -8,15 +8,15 @@ use crate::packet::{Packet, Transmit};
 use crate::profile::StackKind;
 use crate::quic::Quic;
 use crate::rfc::Rfc;
-use crate::sender_core::SenderCore;
-use crate::stack::Stack;
+use crate::sender_core::Core;
+use crate::stack::{Repairs, Stack};
 use crate::stp::Stp;
 use crate::transport::Transport;
 use bentpipe_cc::Phase;
 use bentpipe_units::Time;
 
-/// A host stack at work in a connection. The RFC stack, which most simulations
-/// run, stands in place; the larger ones are boxed.
+/// A host stack at work in a connection. The RFC stack, which most simulations run, is stored
+/// inline; the larger ones are boxed.
 #[derive(Debug)]
 pub(crate) enum HostStack {
     /// The standards as written.
@@ -25,7 +25,7 @@ pub(crate) enum HostStack {
     Ns2Agent(Box<Agent>),
     /// The agent TCP/Linux of ns-2.
     Ns2Linux(Box<Ns2Linux>),
-    /// Linux 6.
+    /// Linux 6, with RACK-TLP and PRR.
     Linux(Box<Linux>),
     /// The Satellite Transport Protocol.
     Stp(Box<Stp>),
@@ -75,7 +75,7 @@ impl HostStack {
 }
 
 impl Stack for HostStack {
-    fn uses_sack(&self, s: &SenderCore) -> bool {
+    fn uses_sack(&self, s: &Core) -> bool {
         dispatch!(self, stack => stack.uses_sack(s))
     }
 
@@ -87,7 +87,7 @@ impl Stack for HostStack {
         dispatch!(self, stack => stack.owns_syn())
     }
 
-    fn on_syn_sent(&mut self, s: &mut SenderCore, now: Time) {
+    fn on_syn_sent(&mut self, s: &mut Core, now: Time) {
         dispatch!(self, stack => stack.on_syn_sent(s, now));
     }
 
@@ -95,47 +95,45 @@ impl Stack for HostStack {
         dispatch!(self, stack => stack.start_at(sequence));
     }
 
-    fn on_established(&mut self, s: &mut SenderCore) {
+    fn on_established(&mut self, s: &mut Core) {
         dispatch!(self, stack => stack.on_established(s));
     }
 
     #[inline]
-    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn send<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         dispatch!(self, stack => stack.send(s, now, out));
     }
 
     #[inline(always)]
-    fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
-        dispatch!(self, stack => stack.on_acknowledgement(s, now, packet, out));
+    fn on_ack<T: Transmit>(&mut self, s: &mut Core, now: Time, packet: &Packet, out: &mut T) {
+        dispatch!(self, stack => stack.on_ack(s, now, packet, out));
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         dispatch!(self, stack => stack.on_timeout(s, now, out));
     }
 
-    fn on_backward_notification(&mut self, s: &mut SenderCore, now: Time) {
+    fn on_backward_notification(&mut self, s: &mut Core, now: Time) {
         dispatch!(self, stack => stack.on_backward_notification(s, now));
     }
 
-    fn wants_turn(&self, s: &SenderCore) -> bool {
+    fn wants_turn(&self, s: &Core) -> bool {
         dispatch!(self, stack => stack.wants_turn(s))
     }
 
-    fn take_turn<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn take_turn<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         dispatch!(self, stack => stack.take_turn(s, now, out));
     }
 
-    fn flight(&self, s: &SenderCore) -> usize {
+    fn flight(&self, s: &Core) -> usize {
         dispatch!(self, stack => stack.flight(s))
     }
 
-    fn phase(&self, s: &SenderCore) -> Phase {
+    fn repairs(&self, s: &Core) -> Repairs {
+        dispatch!(self, stack => stack.repairs(s))
+    }
+
+    fn phase(&self, s: &Core) -> Phase {
         dispatch!(self, stack => stack.phase(s))
     }
 }

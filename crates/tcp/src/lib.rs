@@ -1,10 +1,9 @@
 //! A TCP endpoint without I/O: sender, receiver, recovery, timers, host
 //! profiles.
 //!
-//! [`Endpoint`] is one end of a connection. Packets and times go in, packets
-//! and a deadline come out; payload never exists. What kind of TCP it is says
-//! a [`Transport`]: congestion control, [`HostProfile`], recovery, windows,
-//! buffers and options.
+//! [`Endpoint`] is one end of a connection. Packets and times go in, packets and a deadline come
+//! out; payload never exists. A [`Transport`] selects the TCP variant: congestion control,
+//! [`HostProfile`], recovery, windows, buffers and options.
 
 mod catalogue;
 mod endpoint;
@@ -36,6 +35,7 @@ pub use packet::{Packet, Transmit};
 pub use profile::{HostProfile, RtoRule, Rules, StackKind};
 pub use rtt::RttEstimator;
 pub use sender_core::SenderCounters;
+pub use stack::CongestionState;
 pub use transport::{
     CongestionControlChoice, TUNNEL_HEADER, TUNNEL_PACKET, Transport, TransportError,
 };

@@ -1,41 +1,40 @@
 //! The sending half as Linux 6 works between an acknowledgement and the
 //! congestion control, and the receiving half's acknowledgements and window.
 //!
-//! Sources: RFC 8985 (RACK-TLP), RFC 9937 (PRR), RFC 5682 (F-RTO), RFC 3522 and
-//! RFC 3708 (undo), RFC 7661 (growth of a window in use), and what a kernel of
-//! version 6.18 was seen to do where these leave something open.
+//! Sources: RFC 8985 (RACK-TLP), RFC 9937 (PRR), RFC 5682 (F-RTO), RFC 3522 and RFC 3708 (undo),
+//! RFC 7661 (growth of a window in use), and the observed behaviour of a kernel of version 6.18
+//! where these leave something open.
 //!
 //! | part | file | in short |
 //! |---|---|---|
-//! | acknowledgements | `ack` | what one brings, and the order in which it is processed |
-//! | loss by time | [`rack`], [`order`] | lost is what was sent before something that arrived, and that a reordering window ago |
-//! | states | `fastretrans` | Open, Disorder, CWR, Recovery, Loss, and the ways between them |
+//! | acknowledgements | `ack` | the information in an ACK, and the order in which it is processed |
+//! | loss by time | [`rack`], [`order`] | a segment is lost if one sent later has arrived and a reordering window has passed |
+//! | states | `fastretrans` | Open, Disorder, CWR, Recovery, Loss, and the transitions between them |
 //! | undo | [`undo`] | by timestamps, by reported duplicates, by F-RTO |
 //! | window in recovery | [`prr`] | in proportion to what arrives, at last ssthresh |
 //! | tail losses | [`tlp`] | a probe after two round trips |
-//! | timers | `timer`, [`wheel`] | one timer that is one of three at a time, and late as the kernel's timers are |
-//! | window in use | [`limited`] | growth only where the window held the sender back, rest after idleness |
-//! | sending | `output` | what is lost goes first, then what is new |
-//! //! //!
+//! | timers | `timer`, [`wheel`] | one timer with three purposes, as late as the kernel's timers |
+//! | window in use | [`limited`] | growth only if cwnd limited the sender, decay after idleness |
+//! | sending | `output` | lost segments first, then new data |
+//!
 //! In this profile:
 //!
 //! - Windows are counted in whole segments: a fraction of cwnd or ssthresh that
 //!   a congestion control keeps waits until it is a whole segment.
 //! - A loss reduces cwnd, not the flight: congestion controls receive cwnd
 //!   as the flight.
-//! - Congestion controls grow by what an ACK delivered, selectively
-//!   acknowledged or not, outside CWR and Recovery.
+//! - Congestion controls grow by the segments that an ACK delivered, cumulatively or selectively,
+//!   outside CWR and Recovery.
 //! - Those that own the window set it; the other ones only set ssthresh when
 //!   something is lost, and PRR brings cwnd there.
 //!
-//! Left out, with what was seen of it on a kernel of 6.18 at 2 Mbit/s and 511 ms:
-//! - Segments leave one by one. The kernel sends pairs, and at times holds the odd
-//!   one of a burst back until the next ACK. That shifts which segments share a
-//!   delayed ACK, by an ACK's delay now and then; a control that cuts when round
-//!   trips rise may cut at another time for it.
-//! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers,
-//!   receivers that take back what they selectively acknowledged, and the tuning
-//!   of send buffers, which never held a transfer back.
+//! Not modelled, with the effect observed on a kernel of version 6.18 at 2 Mbit/s and 511 ms:
+//! - Segments leave one by one. The kernel sends pairs, and at times holds the odd one of a burst
+//!   back until the next ACK. That shifts which segments share a delayed ACK, by an ACK's delay now
+//!   and then; a control that reacts to rising RTTs may therefore reduce its window at another
+//!   time.
+//! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers, receivers that renege
+//!   on SACKed data, and the autotuning of send buffers, which never limited a transfer.
 
 mod ack;
 mod fastretrans;
@@ -50,8 +49,9 @@ mod undo;
 pub(crate) mod wheel;
 
 use crate::packet::{Packet, Transmit};
-use crate::sender_core::SenderCore;
-use crate::stack::Stack;
+use crate::sender_core::Core;
+pub(super) use crate::stack::CongestionState as State;
+use crate::stack::{Repairs, Stack};
 use bentpipe_cc::Phase;
 use bentpipe_units::{Time, math};
 use limited::Limited;
@@ -64,22 +64,7 @@ use timer::Timer;
 use tlp::Probe;
 use undo::Undo;
 
-/// Where the sender stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
-    /// Nothing is amiss.
-    Open,
-    /// Something is, but nothing was found lost.
-    Disorder,
-    /// The window is reduced for an ECN echo.
-    Cwr,
-    /// What was found lost is sent again.
-    Recovery,
-    /// A timeout is being repaired.
-    Loss,
-}
-
-/// What may be sent again after an acknowledgement.
+/// Segments that may be retransmitted after an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resend {
     Nothing,
@@ -103,7 +88,7 @@ pub(crate) struct Linux {
     pub(super) probe: Probe,
     pub(super) undo: Undo,
     pub(super) limited: Limited,
-    /// What the sender's deadline is.
+    /// Meaning of the sender's deadline.
     pub(super) timer: Timer,
     /// Timeouts in a row.
     pub(super) timeouts: u32,
@@ -143,7 +128,7 @@ impl Linux {
     }
 
     /// cwnd in whole segments.
-    pub(super) fn window(s: &SenderCore) -> usize {
+    pub(super) fn window(s: &Core) -> usize {
         math::floor(s.window.cwnd).max(1.0) as usize
     }
 
@@ -153,19 +138,19 @@ impl Linux {
     }
 
     /// Segments that are not simply under way: arrived out of order, or lost.
-    pub(super) fn left_out(s: &SenderCore) -> u32 {
+    pub(super) fn left_out(s: &Core) -> u32 {
         s.board.sacked() + s.board.lost()
     }
 
     /// RACK takes segment `number` for lost, and looks at it no more until it is
     /// sent again.
-    pub(super) fn lose(&mut self, s: &mut SenderCore, number: u64) {
+    pub(super) fn lose(&mut self, s: &mut Core, number: u64) {
         self.mark_lost(s, number);
         self.order.remove(number);
     }
 
     /// Takes segment `number` for lost: it is to be sent again.
-    pub(super) fn mark_lost(&mut self, s: &mut SenderCore, number: u64) {
+    pub(super) fn mark_lost(&mut self, s: &mut Core, number: u64) {
         if s.board.lose_number(number) {
             self.lost += 1;
             self.waiting.push(Reverse(number));
@@ -173,39 +158,41 @@ impl Linux {
     }
 
     /// When the first unacknowledged segment was sent last.
-    pub(super) fn head_sent_at(s: &SenderCore) -> Option<Time> {
+    pub(super) fn head_sent_at(s: &Core) -> Option<Time> {
         s.board.head().map(|head| head.sent_at)
     }
 }
 
 impl Stack for Linux {
-    fn uses_sack(&self, _s: &SenderCore) -> bool {
+    fn uses_sack(&self, _s: &Core) -> bool {
         true
     }
 
-    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn send<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.send_permitted(s, now, out);
     }
 
-    fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
+    fn on_ack<T: Transmit>(&mut self, s: &mut Core, now: Time, packet: &Packet, out: &mut T) {
         self.acknowledged(s, now, packet, out);
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.on_timer(s, now, out);
     }
 
-    fn flight(&self, s: &SenderCore) -> usize {
+    fn flight(&self, s: &Core) -> usize {
         s.board.flight()
     }
 
-    fn phase(&self, s: &SenderCore) -> Phase {
+    fn repairs(&self, s: &Core) -> Repairs {
+        Repairs {
+            state: self.state,
+            sacked: s.board.sacked(),
+            reordering: self.rack.reordering,
+        }
+    }
+
+    fn phase(&self, s: &Core) -> Phase {
         match s.cc.phase(&s.window) {
             Phase::Own(name) => Phase::Own(name),
             _ if self.state == State::Recovery => Phase::Recovery,

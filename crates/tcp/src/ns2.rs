@@ -1,8 +1,8 @@
 //! The sending half as the one-way agents of ns-2.35 work, with the defaults of
 //! `ns-default.tcl`.
 //!
-//! They share the window, the record of segments, the timer and pacing with
-//! [`Sender`] and replace what happens between them.
+//! They share the window, the scoreboard, the timer and pacing with [`Sender`] and replace the
+//! logic between them.
 
 pub(crate) mod agent;
 mod blocks;

@@ -1,5 +1,4 @@
-//! Settings of a transport that stand for themselves: recovery, delayed
-//! acknowledgements, pacing.
+//! Independent settings of a transport: recovery, delayed acknowledgements, pacing.
 
 use bentpipe_units::Duration;
 

@@ -28,34 +28,34 @@ pub mod flags {
     pub const FIN: u8 = 0x08;
     /// The connection does not exist, or no longer.
     pub const RST: u8 = 0x20;
-    /// Opens a connection.
+    /// Synchronises sequence numbers, to open a connection.
     pub const SYN: u8 = 0x02;
     /// The acknowledgement field is valid.
     pub const ACK: u8 = 0x10;
-    /// ECN echo.
+    /// The receiver echoes a congestion mark (RFC 3168).
     pub const ECE: u8 = 0x40;
-    /// Congestion window reduced.
+    /// The sender has reduced its congestion window (RFC 3168).
     pub const CWR: u8 = 0x80;
 }
 
 /// Values of [`Packet::ecn`], as in an IP header.
 pub mod ecn {
-    /// Not ECN-capable.
+    /// Not-ECT: routers must drop instead of marking.
     pub const NOT_CAPABLE: u8 = 0;
-    /// ECN-capable.
+    /// ECT(0): routers may mark.
     pub const CAPABLE: u8 = 2;
-    /// Congestion experienced.
+    /// CE: a router has marked the packet.
     pub const MARKED: u8 = 3;
 }
 
 /// Values of [`Packet::priority`].
 pub mod priority {
-    /// As any packet.
+    /// Ordinary data and ACKs.
     pub const NORMAL: u8 = 0;
     /// The first to be dropped where a queue distinguishes priorities.
     pub const LOW: u8 = 1;
-    /// Not a priority, but a bit beside it (flags has none left): the packet
-    /// carries a header for routers, or an ACK what they left of one (XCP, BA-TCP).
+    /// Not a priority, but a bit in the same byte (flags has none left): a data packet carries a
+    /// header for routers, or an ACK returns one (XCP, BA-TCP).
     pub const CONGESTION_HEADER: u8 = 0x80;
     /// Another: the ACK carries a selective negative acknowledgement (SCPS-TP).
     pub const SNACK: u8 = 0x40;
@@ -78,7 +78,7 @@ pub mod priority {
 /// wraps below zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlock {
-    /// First byte.
+    /// Sequence number of the first byte.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
@@ -102,7 +102,7 @@ pub struct Packet {
     /// ([`CongestionHeader`]) and negative acknowledgements ([`Snack`]) take the
     /// place of some.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
-    /// Timestamp, microseconds, wrapping.
+    /// Timestamp of the sender, microseconds, wrapping.
     pub timestamp: u32,
     /// Timestamp that is echoed. Data packets echo one only on hosts whose
     /// receivers use it; with [`priority::CORRUPTION`] it counts the packets that
@@ -112,17 +112,17 @@ pub struct Packet {
     pub window: u32,
     /// The endpoint that the packet goes to.
     pub destination: u32,
-    /// Payload bytes.
+    /// Payload, bytes.
     pub payload: u16,
     /// Bytes at the IP layer: payload and headers.
     pub bytes: u16,
-    /// Bits of [`flags`].
+    /// TCP flags: bits of [`flags`].
     pub flags: u8,
     /// Valid entries of `sack`.
     pub sack_count: u8,
-    /// One of [`ecn`].
+    /// ECN field of the IP header: one of [`ecn`].
     pub ecn: u8,
-    /// Of [`priority`].
+    /// Drop priority: one of [`priority`].
     pub priority: u8,
 }
 
@@ -150,7 +150,7 @@ impl Packet {
         }
     }
 
-    /// True if this bit beside the [`priority`] is set.
+    /// True if this bit next to the [`priority`] is set.
     #[inline]
     #[must_use]
     pub const fn carries(&self, bit: u8) -> bool {
@@ -185,7 +185,7 @@ impl Packet {
 
 /// Where an endpoint's packets go.
 pub trait Transmit {
-    /// Sends `packet` now.
+    /// Hands `packet` to the network at the current time.
     fn transmit(&mut self, packet: Packet);
 
     /// True if no more packets can be taken: the bound on packets in flight is

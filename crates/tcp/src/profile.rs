@@ -29,7 +29,7 @@ pub enum HostProfile {
 /// How the retransmission timeout is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoRule {
-    /// RFC 6298.
+    /// RFC 6298, section 2.
     Rfc6298,
     /// ns-2: scaled integers in ticks.
     Ns2,
@@ -77,18 +77,18 @@ impl StackKind {
 /// The rules of a host profile, as the endpoint reads them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// The host stack.
+    /// The sender and receiver that the host runs.
     pub stack: StackKind,
     /// The host repairs losses in its own way, whatever transport it runs: what a
     /// named transport suggests ([`crate::Suggested`]) gives way.
     pub decides_alone: bool,
-    /// Retransmission timeout rule.
+    /// How the retransmission timeout follows from RTT samples.
     pub rto: RtoRule,
     /// Clock tick of RTT measurements and timers.
     pub tick: Duration,
-    /// Smallest retransmission timeout.
+    /// Lower bound of the retransmission timeout.
     pub minimum_rto: Duration,
-    /// Largest retransmission timeout.
+    /// Upper bound of the retransmission timeout.
     pub maximum_rto: Duration,
     /// Retransmission timeout before the first RTT sample.
     pub initial_rto: Duration,
@@ -101,7 +101,7 @@ pub struct Rules {
     /// The last segment is sent again once when nothing else can be (RFC 6675,
     /// NextSeg rule 4).
     pub rescues_tail: bool,
-    /// Growth goes on while a loss is repaired.
+    /// The window keeps growing during recovery.
     pub grows_in_recovery: bool,
     /// The window grows even when the sender did not fill it.
     pub grows_when_application_limited: bool,
@@ -116,9 +116,9 @@ pub struct Rules {
     /// cwnd falls back to the initial window after an idle RTO (RFC 5681,
     /// section 4.1).
     pub restart_after_idle: bool,
-    /// Default acknowledgement rule.
+    /// When its receiver acknowledges, unless the transport says otherwise.
     pub delayed_ack: DelayedAck,
-    /// Default recovery.
+    /// Loss recovery, unless the transport says otherwise.
     pub recovery: Recovery,
     /// Default initial window, segments.
     pub initial_window: f64,
@@ -341,9 +341,9 @@ const LINUX: Rules = Rules {
     ..RFC
 };
 
-// RFC 9002, sections 5.3 and 6.2; an acknowledgement for every tenth packet, at once
-// where one is missing, and after max_ack_delay of 25 ms at the latest. Timestamps stand for the packet
-// numbers that make every RTT sample unambiguous; they take no bytes.
+// RFC 9002, sections 5.3 and 6.2; an acknowledgement for every tenth packet, at once where one is
+// missing, and after max_ack_delay of 25 ms at the latest. Timestamps replace the packet numbers
+// that make every RTT sample unambiguous; they take no bytes.
 const QUIC: Rules = Rules {
     stack: StackKind::Quic,
     decides_alone: true,

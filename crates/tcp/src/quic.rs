@@ -5,19 +5,19 @@
 //! three packets later is acknowledged, or one that was sent later is and nine
 //! eighths of a round trip have passed. Where no acknowledgement comes for a probe
 //! timeout, the oldest two packets are sent again, and nothing is taken for lost.
-//! What was found lost leaves again before anything new.
+//! Lost data is retransmitted before new data is sent.
 //!
 //! A stream sends when it has its turn ([`crate::Endpoint::take_turn`]), one packet a
 //! turn: the boxes have one sender for all streams, which is paced at the rate of
 //! the link.
 //!
-//! What differs from QUIC: each stream finds its losses by its own packets, where an
-//! association has one sequence of packets for all of its streams; receivers
-//! report three ranges at a time; a packet carries data of one stream.
+//! What differs from QUIC: each stream detects losses from its own packets, whereas an association
+//! numbers the packets of all its streams together; receivers report three ranges at a time; a
+//! packet carries data of one stream.
 
 use crate::packet::{Packet, Transmit, echoed_at};
 use crate::scoreboard::{Covered, Hole};
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use crate::stack::Stack;
 use bentpipe_cc::Phase;
 use bentpipe_units::{Duration, Time};
@@ -78,14 +78,14 @@ impl Quic {
         number
     }
 
-    fn send_new<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, len: u16, out: &mut T) {
+    fn send_new<T: Transmit>(&mut self, s: &mut Core, now: Time, len: u16, out: &mut T) {
         let segment = s.board.first_number() + s.board.outstanding() as u64;
         s.send_new(now, len, out);
         let number = self.record(now, segment);
         self.last.push_back(number);
     }
 
-    fn resend<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, hole: Hole, out: &mut T) {
+    fn resend<T: Transmit>(&mut self, s: &mut Core, now: Time, hole: Hole, out: &mut T) {
         let segment = s.board.first_number() + hole.index as u64;
         s.retransmit(now, hole, out);
         let number = self.record(now, segment);
@@ -97,7 +97,7 @@ impl Quic {
     /// A segment is acknowledged whose last packet has this number. `echoed` is
     /// when the packet left that the acknowledgement answers.
     fn arrived(&mut self, number: Option<u64>, covered: &Covered, echoed: Time) {
-        // The copy may still be under way.
+        // The copy may still be in flight.
         let is_last = covered.transmissions == 1
             || covered.sent_at.as_nanos() / 1_000 <= echoed.as_nanos() / 1_000;
         if covered.newly && is_last {
@@ -106,7 +106,7 @@ impl Quic {
     }
 
     /// Takes the acknowledged segments off the record; true if there were any.
-    fn update_record(&mut self, s: &mut SenderCore, now: Time, packet: &Packet) -> bool {
+    fn update_record(&mut self, s: &mut Core, now: Time, packet: &Packet) -> bool {
         let echoed = echoed_at(now, packet);
         let mut news = packet.acknowledgement > s.snd.una;
         if news {
@@ -131,7 +131,7 @@ impl Quic {
     }
 
     /// Finds what is lost (RFC 9002, appendix A.10).
-    fn find_lost(&mut self, s: &mut SenderCore, now: Time) {
+    fn find_lost(&mut self, s: &mut Core, now: Time) {
         self.loss_at = Time::MAX;
         let Some(largest) = self.largest else {
             return;
@@ -168,7 +168,7 @@ impl Quic {
 
     /// Sets the timer: to when a packet is lost by time, or else to the probe
     /// timeout, which counts from the last packet.
-    fn set_timer(&self, s: &mut SenderCore) {
+    fn set_timer(&self, s: &mut Core) {
         if s.board.outstanding() == 0 {
             if s.timer.window_probes.is_none() {
                 s.timer.deadline = Time::MAX;
@@ -180,7 +180,7 @@ impl Quic {
     }
 
     /// Nothing came back for a probe timeout.
-    fn probe<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn probe<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         s.counters.timeouts += 1;
         s.rtt.back_off();
         let first = s.board.first_number();
@@ -201,7 +201,7 @@ impl Quic {
 }
 
 impl Stack for Quic {
-    fn uses_sack(&self, _: &SenderCore) -> bool {
+    fn uses_sack(&self, _: &Core) -> bool {
         true
     }
 
@@ -211,20 +211,14 @@ impl Stack for Quic {
     }
 
     /// A stream waits for its turn; all it does is ask after a closed window.
-    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, _: &mut T) {
+    fn send<T: Transmit>(&mut self, s: &mut Core, now: Time, _: &mut T) {
         if s.next_new().is_none() {
             s.arm_window_probe(now);
         }
         self.set_timer(s);
     }
 
-    fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
+    fn on_ack<T: Transmit>(&mut self, s: &mut Core, now: Time, packet: &Packet, out: &mut T) {
         if packet.acknowledgement > s.snd.next {
             return; // Acknowledges what was never sent.
         }
@@ -238,7 +232,7 @@ impl Stack for Quic {
         self.send(s, now, out);
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         if s.board.outstanding() == 0 {
             s.probe_window(now, out);
             return;
@@ -251,11 +245,11 @@ impl Stack for Quic {
         self.set_timer(s);
     }
 
-    fn flight(&self, s: &SenderCore) -> usize {
+    fn flight(&self, s: &Core) -> usize {
         s.board.flight()
     }
 
-    fn phase(&self, s: &SenderCore) -> Phase {
+    fn phase(&self, s: &Core) -> Phase {
         if s.snd.una < self.recover {
             Phase::Recovery
         } else {
@@ -263,11 +257,11 @@ impl Stack for Quic {
         }
     }
 
-    fn wants_turn(&self, s: &SenderCore) -> bool {
+    fn wants_turn(&self, s: &Core) -> bool {
         s.board.lost() > s.board.retransmitted() || s.next_new().is_some()
     }
 
-    fn take_turn<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn take_turn<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         if let Some(hole) = s.board.next_lost() {
             self.resend(s, now, hole, out);
         } else if let Some(len) = s.next_new() {

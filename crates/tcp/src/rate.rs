@@ -1,15 +1,14 @@
 //! Delivery-rate sampling: how fast the network delivered between the sending
 //! of a packet and its acknowledgement.
 //!
-//! Source: draft-cheng-iccrg-delivery-rate-estimation-02, taken over by
-//! draft-ietf-ccwg-bbr, section 4.1.2; Linux `tcp_rate.c`. Every packet keeps
-//! how much had been delivered when it was sent and when that was. The newest
-//! packet that an ACK covers then gives a sample: what was delivered since, over
-//! the longer of the times that sending and acknowledging took. So ACKs that
-//! come together, or sending that came in a burst, do not raise the rate.
+//! Source: draft-cheng-iccrg-delivery-rate-estimation-02, taken over by draft-ietf-ccwg-bbr,
+//! section 4.1.2; Linux `tcp_rate.c`. Every packet records how much had been delivered when it was
+//! sent, and the time of that delivery. The newest packet that an ACK covers then gives a sample:
+//! the data delivered since, divided by the longer of the send and the ACK interval. So compressed
+//! ACKs or bursts of packets do not raise the rate.
 //!
-//! Counts are in segments, as in Linux. One record a packet, in a ring beside
-//! the scoreboard's: connections that need no samples pay nothing for it.
+//! Counts are in segments, as in Linux. One record per packet, in a ring parallel to the
+//! scoreboard's: connections that need no samples pay nothing for it.
 
 use bentpipe_cc::RateSample;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -19,7 +18,7 @@ use std::collections::VecDeque;
 /// timestamps counts microseconds.
 const CLOCK: Duration = Duration::from_micros(1);
 
-/// What is kept of a packet on its way.
+/// Record of a packet in flight.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     /// When it was sent last.

@@ -19,7 +19,7 @@ use reassembly::Reassembly;
 /// When an arrived data packet is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// At once.
+    /// Acknowledge at once.
     Now,
     /// When the timer runs out, or with the next segment.
     Later,

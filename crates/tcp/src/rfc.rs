@@ -1,7 +1,6 @@
-//! The host stack of the standards as written: RFC 5681, RFC 6582, RFC 6675 and
-//! RFC 3042, with ECN (RFC 3168) and the undo of spurious retransmissions
-//! (RFC 3522, RFC 3708). The rules of a host profile change details of it
-//! ([`crate::Rules`]), by which it also stands for Linux 2.2 and 2.4.
+//! The host stack of the standards as written: RFC 5681, RFC 6582, RFC 6675 and RFC 3042, with ECN
+//! (RFC 3168) and the undo of spurious retransmissions (RFC 3522, RFC 3708). The rules of a host
+//! profile change details of it ([`crate::Rules`]), so that it also models Linux 2.2 and 2.4.
 //!
 //! | part | file |
 //! |---|---|
@@ -20,8 +19,8 @@ mod snack;
 mod undo;
 
 use crate::packet::{Packet, Transmit};
-use crate::sender_core::SenderCore;
-use crate::stack::Stack;
+use crate::sender_core::Core;
+use crate::stack::{CongestionState, Repairs, Stack};
 use bentpipe_cc::Phase;
 use bentpipe_units::Time;
 use undo::Undo;
@@ -32,7 +31,7 @@ const DUPLICATE_THRESHOLD: u32 = 3;
 /// The stage of loss repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing is missing.
+    /// No loss is being repaired.
     Open,
     /// Fast recovery until `recover` is acknowledged.
     Recovery,
@@ -96,7 +95,7 @@ impl Rfc {
 }
 
 impl Stack for Rfc {
-    fn uses_sack(&self, s: &SenderCore) -> bool {
+    fn uses_sack(&self, s: &Core) -> bool {
         s.options.recovery.uses_sack()
     }
 
@@ -106,18 +105,12 @@ impl Stack for Rfc {
         self.echo_cut_until = sequence;
     }
 
-    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn send<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.send_permitted(s, now, out);
     }
 
     #[inline(always)]
-    fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
+    fn on_ack<T: Transmit>(&mut self, s: &mut Core, now: Time, packet: &Packet, out: &mut T) {
         if self.is_plain(s, packet) {
             self.acknowledged_plainly(s, now, packet, out);
         } else {
@@ -125,21 +118,44 @@ impl Stack for Rfc {
         }
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.timed_out(s, now, out);
     }
 
-    fn on_backward_notification(&mut self, s: &mut SenderCore, now: Time) {
+    fn on_backward_notification(&mut self, s: &mut Core, now: Time) {
         if s.headers.ecn {
             self.on_congestion_echo(s, now);
         }
     }
 
-    fn flight(&self, s: &SenderCore) -> usize {
+    fn flight(&self, s: &Core) -> usize {
         s.board.flight() - self.arrived as usize
     }
 
-    fn phase(&self, s: &SenderCore) -> Phase {
+    fn repairs(&self, s: &Core) -> Repairs {
+        // Without SACK a duplicate ACK tells of one more that arrived, of all but those
+        // that must be missing (`tcp_limit_reno_sacked`).
+        let sacked = if s.options.recovery.uses_sack() {
+            s.board.sacked()
+        } else {
+            let missing = s.board.lost().max(1);
+            let most = (s.board.outstanding() as u32).saturating_sub(missing);
+            self.duplicate_acks.min(most)
+        };
+        let state = match self.state {
+            State::Open if sacked > 0 => CongestionState::Disorder,
+            State::Open => CongestionState::Open,
+            State::Recovery => CongestionState::Recovery,
+            State::Loss => CongestionState::Loss,
+        };
+        Repairs {
+            state,
+            sacked,
+            reordering: DUPLICATE_THRESHOLD,
+        }
+    }
+
+    fn phase(&self, s: &Core) -> Phase {
         match s.cc.phase(&s.window) {
             Phase::Own(name) => Phase::Own(name),
             _ if self.state == State::Recovery => Phase::Recovery,

@@ -128,7 +128,7 @@ impl RttEstimator {
         self.backoff = backoff;
     }
 
-    /// [`RttEstimator::sample`], but the back-off goes on.
+    /// [`RttEstimator::sample`], but the back-off remains.
     pub(crate) fn sample_keeping_backoff(&mut self, sent: Time, now: Time) {
         let backoff = self.backoff;
         self.sample(sent, now, 1.0);

@@ -53,7 +53,7 @@ impl Segment {
     }
 }
 
-/// What an acknowledgement covered.
+/// The segments that an acknowledgement covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acked {
     /// Segments removed by the cumulative acknowledgement.
@@ -129,7 +129,7 @@ impl Scoreboard {
         });
     }
 
-    /// Segments recorded.
+    /// Segments sent and not yet acknowledged cumulatively.
     #[inline]
     pub(crate) fn outstanding(&self) -> usize {
         self.segments.len()
@@ -154,7 +154,7 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Segments sent again and under way.
+    /// Retransmitted segments in flight.
     pub(crate) fn retransmitted(&self) -> u32 {
         self.retransmitted
     }
@@ -179,7 +179,7 @@ impl Scoreboard {
         self.acknowledge_with(acknowledgement, |_| {})
     }
 
-    /// The same while [`Scoreboard::is_clean`].
+    /// Fast path of the above, for [`Scoreboard::is_clean`].
     #[inline(always)]
     pub(crate) fn acknowledge_clean(&mut self, acknowledgement: u64) -> Acked {
         let mut acked = Acked::default();
@@ -205,7 +205,7 @@ impl Scoreboard {
         acked
     }
 
-    /// The same; calls `each` with every segment.
+    /// As above, and calls `each` with every segment.
     #[inline]
     pub(crate) fn acknowledge_with(
         &mut self,
@@ -329,8 +329,7 @@ impl Scoreboard {
         (newly, sent_once_at)
     }
 
-    /// Records another transmission of the segment at `index` and leaves its
-    /// state as it is.
+    /// Records another transmission of the segment at `index` without changing its state.
     pub(crate) fn sent_again(&mut self, index: usize, now: Time) {
         if let Some(s) = self.segments.get_mut(index) {
             s.sent_at = now;

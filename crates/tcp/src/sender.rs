@@ -4,8 +4,8 @@
 use crate::host_stack::HostStack;
 use crate::packet::{Packet, Transmit};
 use crate::rtt::RttEstimator;
-use crate::sender_core::SenderCore;
-use crate::stack::Stack;
+use crate::sender_core::Core;
+use crate::stack::{Repairs, Stack};
 use crate::transport::Transport;
 use bentpipe_cc::{Controller, Phase};
 use bentpipe_units::{Duration, Time};
@@ -13,7 +13,7 @@ use bentpipe_units::{Duration, Time};
 /// The sending half of an endpoint.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    pub(crate) core: SenderCore,
+    pub(crate) core: Core,
     stack: HostStack,
 }
 
@@ -25,7 +25,7 @@ impl Sender {
         receive_window: u64,
     ) -> Sender {
         Sender {
-            core: SenderCore::new(transport, cc, destination, receive_window),
+            core: Core::new(transport, cc, destination, receive_window),
             stack: HostStack::new(transport),
         }
     }
@@ -105,6 +105,11 @@ impl Sender {
         self.stack.flight(&self.core)
     }
 
+    /// The state of loss repair.
+    pub(crate) fn repairs(&self) -> Repairs {
+        self.stack.repairs(&self.core)
+    }
+
     /// The phase, by the names of qlog.
     pub(crate) fn phase(&self) -> Phase {
         self.stack.phase(&self.core)
@@ -118,14 +123,8 @@ impl Sender {
 
     /// Processes an acknowledgement that arrived at `now`.
     #[inline(always)]
-    pub(crate) fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
-        self.stack
-            .on_acknowledgement(&mut self.core, now, packet, out);
+    pub(crate) fn on_ack<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
+        self.stack.on_ack(&mut self.core, now, packet, out);
     }
 
     /// A router on the path notifies the sender of congestion.

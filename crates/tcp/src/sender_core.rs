@@ -2,7 +2,7 @@
 //! record of segments, sequence numbers, timers, pacing and counters.
 //!
 //! A host stack decides what an acknowledgement, a timeout or an open window
-//! means and works on a [`SenderCore`]; the core builds and records the packets.
+//! means and works on a [`Core`]; the core builds and records the packets.
 
 mod counters;
 mod explicit;
@@ -23,8 +23,10 @@ use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Acked, Scoreboard};
 use crate::transport::Transport;
-use bentpipe_cc::{Actions, Controller, PathHeader, QueueReport, Window};
-use bentpipe_units::Time;
+use bentpipe_cc::{
+    Actions, Controller, Loss, PathHeader, QueueReport, RecoveryExit, Timeout, Window,
+};
+use bentpipe_units::{Duration, Time};
 use headers::Headers;
 use pacer::Pacer;
 use probes::Probing;
@@ -83,7 +85,7 @@ impl RetransmissionTimer {
 
 /// The state that host stacks share.
 #[derive(Debug)]
-pub(crate) struct SenderCore {
+pub(crate) struct Core {
     pub(crate) cc: Controller,
     pub(crate) window: Window,
     pub(crate) snd: SendSequence,
@@ -110,7 +112,7 @@ pub(crate) struct SenderCore {
     pub(crate) max_cwnd: f64,
 }
 
-/// What packets are to carry for routers.
+/// The header for routers that packets carry.
 fn path_header(cc: &Controller) -> PathHeader {
     if cc.needs_bandwidth() {
         PathHeader::Bandwidth
@@ -121,13 +123,13 @@ fn path_header(cc: &Controller) -> PathHeader {
     }
 }
 
-impl SenderCore {
+impl Core {
     pub(crate) fn new(
         transport: &Transport,
         cc: Controller,
         destination: u32,
         receive_window: u64,
-    ) -> SenderCore {
+    ) -> Core {
         let rules = transport.profile.static_rules();
         let mss = transport.mss.clamp(1, MAX_MSS);
         let mut window = Window::new(transport.initial_window.max(1.0));
@@ -140,7 +142,7 @@ impl SenderCore {
             window.ssthresh = (room / u64::from(transport.mss.max(1))) as f64;
         }
         let cc_owns_window = cc.owns_window();
-        SenderCore {
+        Core {
             rate: cc.needs_rate_samples().then(Box::default),
             headers: Headers::new(transport, destination, path_header(&cc)),
             options: Options {
@@ -184,7 +186,7 @@ impl SenderCore {
 
     /// Takes sequence numbers, counters and RTTs over from the connection
     /// before this one.
-    pub(crate) fn continue_after(&mut self, old: &SenderCore) {
+    pub(crate) fn continue_after(&mut self, old: &Core) {
         let at = old.snd.next;
         self.snd.una = at;
         self.snd.next = at;
@@ -245,6 +247,58 @@ impl SenderCore {
     /// control.
     pub(crate) fn on_queue(&mut self, report: &QueueReport) {
         self.cc.on_queue(report, &mut self.window);
+    }
+
+    /// A loss at `flight` segments in flight, as the congestion control learns of it.
+    pub(crate) fn loss(&self, now: Time, flight: f64, ecn: bool) -> Loss {
+        Loss {
+            now,
+            flight,
+            outstanding: self.board.outstanding() as f64,
+            ecn,
+            head: self.board.head(),
+            smoothed_rtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.smallest(),
+            mss: self.mss,
+        }
+    }
+
+    /// The same of a timeout.
+    pub(crate) fn timeout(&self, now: Time, flight: f64, first: bool) -> Timeout {
+        Timeout {
+            now,
+            flight,
+            outstanding: self.board.outstanding() as f64,
+            first,
+            min_rtt: self.rtt.smallest(),
+            mss: self.mss,
+        }
+    }
+
+    /// The congestion control reduces the window for a loss.
+    pub(crate) fn reduce(&mut self, loss: &Loss) {
+        let before = self.window.cwnd;
+        self.cc.on_loss(loss, &mut self.window);
+        self.note_reduction(before);
+    }
+
+    /// The congestion control reduces the window for a timeout.
+    pub(crate) fn reduce_after_timeout(&mut self, timeout: &Timeout) {
+        let before = self.window.cwnd;
+        self.cc.on_timeout(timeout, &mut self.window);
+        self.note_reduction(before);
+    }
+
+    /// Recovery ends, with `flight` segments in flight.
+    pub(crate) fn end_recovery(&mut self, now: Time, flight: f64, min_rtt: Duration) {
+        let exit = RecoveryExit {
+            now,
+            flight,
+            recovery_fix: self.options.recovery_fix,
+            min_rtt,
+            mss: self.mss,
+        };
+        self.cc.on_recovery_exit(&exit, &mut self.window);
     }
 
     /// Counts a reduction if the window was `before` and is smaller now.

@@ -34,7 +34,7 @@
 //! Left open, and the reading chosen:
 //! - The connection opens and closes as TCP's. Header sizes are those of TCP
 //!   without options, 40 bytes; a gap in a report takes 8.
-//! - A POLL is a packet of its own, never a bit of a data segment.
+//! - A POLL is a separate packet, never a bit of a data segment.
 //! - What a report names goes again before anything new, paced but not held back
 //!   by the window.
 //! - A round trip is measured from each POLL to its STAT.
@@ -50,9 +50,9 @@ mod reports;
 
 use crate::options::Polling;
 use crate::packet::{Packet, Transmit, flags, is_older, priority, timestamp};
-use crate::sender_core::SenderCore;
-use crate::stack::Stack;
-use bentpipe_cc::{Loss, Phase, Timeout};
+use crate::sender_core::Core;
+use crate::stack::{CongestionState, Repairs, Stack};
+use bentpipe_cc::Phase;
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -94,7 +94,7 @@ impl Stp {
     }
 
     /// Time from one POLL to the next.
-    fn interval(&self, s: &SenderCore) -> Duration {
+    fn interval(&self, s: &Core) -> Duration {
         let round_trip = match s.rtt.fine() {
             Duration::ZERO => s.rtt.rto(),
             rtt => rtt,
@@ -104,11 +104,11 @@ impl Stp {
     }
 
     /// Something is to be asked for.
-    fn has_questions(s: &SenderCore) -> bool {
+    fn has_questions(s: &Core) -> bool {
         s.board.outstanding() > 0 || s.has_data()
     }
 
-    fn poll<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn poll<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         // Of a place that a FIN does not lie below.
         let mut packet = s.packet(now, s.snd.una.min(s.snd.fin), 0);
         packet.sequence = s.snd.next;
@@ -123,7 +123,7 @@ impl Stp {
     }
 
     /// When a poll that nothing answers counts as a timeout.
-    fn gives_up_at(&self, s: &SenderCore) -> Time {
+    fn gives_up_at(&self, s: &Core) -> Time {
         match self.unanswered {
             Some(at) if self.polling.timeout && s.board.outstanding() > 0 => at + s.rtt.rto(),
             _ => Time::MAX,
@@ -131,7 +131,7 @@ impl Stp {
     }
 
     /// Sets the timer of the core, which is that of polls here.
-    fn arm(&mut self, s: &mut SenderCore, now: Time) {
+    fn arm(&mut self, s: &mut Core, now: Time) {
         if !Stp::has_questions(s) {
             self.next_poll = Time::MAX;
             self.unanswered = None;
@@ -143,7 +143,7 @@ impl Stp {
     }
 
     /// Segments that the congestion window lets leave now.
-    fn permitted(s: &SenderCore) -> i64 {
+    fn permitted(s: &Core) -> i64 {
         // Truncation is the floor of what is not negative, and saturates.
         (s.window.cwnd as i64).max(1) - s.board.flight() as i64
     }
@@ -166,7 +166,7 @@ impl Stp {
         self.tied.front() != Some(&poll)
     }
 
-    fn send_permitted<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn send_permitted<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         let paced = s.is_paced();
         let mut permitted = Stp::permitted(s);
         while !out.is_full() {
@@ -206,40 +206,23 @@ impl Stp {
         s.begin_probes(now, out);
     }
 
+    /// What a reduction is of: the part of the window that is in use.
+    fn used(s: &Core) -> f64 {
+        (s.board.outstanding() as f64).min(s.window.cwnd).max(1.0)
+    }
+
     /// A loss among what was sent since the last reduction.
-    fn reduce(&mut self, s: &mut SenderCore, now: Time) {
-        let loss = Loss {
-            now,
-            flight: (s.board.outstanding() as f64).min(s.window.cwnd).max(1.0),
-            outstanding: s.board.outstanding() as f64,
-            ecn: false,
-            head: s.board.head(),
-            smoothed_rtt: s.rtt.smoothed(),
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
-        };
-        let before = s.window.cwnd;
-        s.cc.on_loss(&loss, &mut s.window);
-        s.note_reduction(before);
+    fn reduce(&mut self, s: &mut Core, now: Time) {
+        s.reduce(&s.loss(now, Stp::used(s), false));
         s.counters.recoveries += 1;
         self.recover = s.snd.next;
         self.repairs = true;
     }
 
     /// No STAT came for a retransmission timeout.
-    fn time_out(&mut self, s: &mut SenderCore, now: Time) {
+    fn time_out(&mut self, s: &mut Core, now: Time) {
         s.counters.timeouts += 1;
-        let timeout = Timeout {
-            now,
-            flight: (s.board.outstanding() as f64).min(s.window.cwnd).max(1.0),
-            outstanding: s.board.outstanding() as f64,
-            first: true,
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
-        };
-        let before = s.window.cwnd;
-        s.cc.on_timeout(&timeout, &mut s.window);
-        s.note_reduction(before);
+        s.reduce_after_timeout(&s.timeout(now, Stp::used(s), true));
         s.rtt.back_off();
         s.board.lose_all(true);
         self.recover = s.snd.next;
@@ -250,7 +233,7 @@ impl Stp {
 }
 
 impl Stack for Stp {
-    fn uses_sack(&self, _s: &SenderCore) -> bool {
+    fn uses_sack(&self, _s: &Core) -> bool {
         false
     }
 
@@ -258,21 +241,15 @@ impl Stack for Stp {
         self.recover = sequence;
     }
 
-    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn send<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.send_permitted(s, now, out);
     }
 
-    fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
+    fn on_ack<T: Transmit>(&mut self, s: &mut Core, now: Time, packet: &Packet, out: &mut T) {
         self.on_report(s, now, packet, out);
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         if now >= self.gives_up_at(s) {
             self.time_out(s, now);
         }
@@ -283,11 +260,24 @@ impl Stack for Stp {
         self.arm(s, now);
     }
 
-    fn flight(&self, s: &SenderCore) -> usize {
+    fn flight(&self, s: &Core) -> usize {
         s.board.flight()
     }
 
-    fn phase(&self, s: &SenderCore) -> Phase {
+    fn repairs(&self, s: &Core) -> Repairs {
+        let state = if self.repairs {
+            CongestionState::Recovery
+        } else {
+            CongestionState::Open
+        };
+        Repairs {
+            state,
+            sacked: s.board.sacked(),
+            reordering: 3,
+        }
+    }
+
+    fn phase(&self, s: &Core) -> Phase {
         match s.cc.phase(&s.window) {
             Phase::Own(name) => Phase::Own(name),
             _ if self.repairs => Phase::Recovery,

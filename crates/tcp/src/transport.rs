@@ -9,7 +9,7 @@ use bentpipe_cc::{
 };
 use bentpipe_units::{Bytes, Duration, Segments};
 
-/// Which congestion control a transport runs.
+/// The congestion control of a transport.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum CongestionControlChoice {
     /// A named, built-in combination.
@@ -19,11 +19,11 @@ pub enum CongestionControlChoice {
     Own(OwnControl),
     /// Three slots by name.
     Slots {
-        /// Slow start.
+        /// Name of the slow-start slot.
         start: String,
-        /// Congestion avoidance.
+        /// Name of the congestion-avoidance slot.
         avoidance: String,
-        /// Reaction to loss.
+        /// Name of the slot that reacts to loss.
         reaction: String,
     },
     /// The analytic bound of Marchese 2006, section 4.3.1: no packets are
@@ -33,7 +33,7 @@ pub enum CongestionControlChoice {
 }
 
 impl CongestionControlChoice {
-    /// The control that a name stands for now: a registered one, or a built-in one.
+    /// The control that a name currently denotes: a registered one, or a built-in one.
     #[must_use]
     pub fn named(name: &str) -> CongestionControlChoice {
         match bentpipe_cc::own::find(name) {
@@ -42,7 +42,7 @@ impl CongestionControlChoice {
         }
     }
 
-    /// What is known of a control with a name.
+    /// Properties of a named control.
     #[must_use]
     pub fn described(&self) -> Option<&'static Described> {
         match self {
@@ -61,7 +61,7 @@ pub struct Transport {
     pub name: String,
     /// The algorithm that moves the window.
     pub congestion_control: CongestionControlChoice,
-    /// Its parameters.
+    /// Parameters of the congestion control.
     pub parameters: Parameters,
     /// How the host behaves around it.
     pub profile: HostProfile,
@@ -69,13 +69,13 @@ pub struct Transport {
     pub recovery: Recovery,
     /// Maximum segment size: payload bytes of a full packet.
     pub mss: u32,
-    /// Initial window, segments.
+    /// Initial window in segments.
     pub initial_window: Segments,
     /// Initial slow start threshold, segments; infinite where `None`.
     pub initial_ssthresh: Option<Segments>,
-    /// Send buffer.
+    /// Send buffer, bytes.
     pub send_buffer: Bytes,
-    /// Receive buffer. The profile says which part of it is advertised.
+    /// Receive buffer. The profile determines the advertised part.
     pub receive_buffer: Bytes,
     /// Acknowledgement rule of the receiver.
     pub delayed_ack: DelayedAck,
@@ -87,7 +87,7 @@ pub struct Transport {
     pub recovery_fix: bool,
     /// Detect and undo spurious retransmissions (RFC 3522, RFC 3708).
     pub undo: bool,
-    /// Packet spacing.
+    /// How packets are spaced over a round trip.
     pub pacing: Pacing,
     /// Explicit congestion notification (RFC 3168). It takes effect where a
     /// queue marks; drop-tail does not.
@@ -116,9 +116,9 @@ pub enum TransportError {
     CongestionControl(BuildError),
     /// The host profile has no such recovery ([`HostProfile::has`]).
     Recovery {
-        /// The profile.
+        /// Name of the host profile.
         profile: &'static str,
-        /// The recovery.
+        /// Name of the recovery.
         recovery: &'static str,
     },
 }
@@ -210,7 +210,7 @@ impl Transport {
         control.map_or(EcnEcho::default(), |control| control.transport.ecn_echo)
     }
 
-    /// What packets carry for routers.
+    /// The header for routers that packets carry.
     #[must_use]
     pub fn path_header(&self) -> PathHeader {
         let control = self.congestion_control.described();

@@ -32,7 +32,7 @@ pub enum Application {
         request: Bytes,
         /// Bytes of each response, sent by `from`.
         response: Bytes,
-        /// How many exchanges.
+        /// Number of exchanges.
         count: u32,
         /// Pause between a complete response and the next request.
         think_time: Duration,
@@ -166,7 +166,7 @@ pub enum Requester {
 /// What the side that asks has experienced, beyond what connections count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClientReport {
-    /// Nothing.
+    /// The application reports nothing beyond its connections.
     None,
     /// The pages of a reader.
     Pages(PagesReport),

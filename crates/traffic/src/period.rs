@@ -1,4 +1,4 @@
-//! How long the periods of an on-off source last.
+//! Lengths of the periods of an on-off source.
 
 use bentpipe_random::Stream;
 use bentpipe_units::Duration;
@@ -7,12 +7,12 @@ use std::fmt;
 /// The distribution of the length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub enum Period {
-    /// Always the same.
+    /// Every period has this length.
     Constant(Duration),
     /// Exponential: what is left of a period does not depend on how long it
     /// has lasted.
     Exponential {
-        /// Mean.
+        /// Mean length.
         mean: Duration,
     },
     /// Pareto: most periods are short and a few very long. Many sources with a
@@ -20,7 +20,7 @@ pub enum Period {
     /// (W. Willinger, M. Taqqu, R. Sherman, D. Wilson, *Self-Similarity
     /// Through High-Variability*, IEEE/ACM ToN 5(1), 1997).
     Pareto {
-        /// Mean.
+        /// Mean length.
         mean: Duration,
         /// Exponent of the tail, above 1.
         shape: f64,
@@ -38,7 +38,7 @@ impl fmt::Display for Period {
 }
 
 impl Period {
-    /// Its mean length.
+    /// Mean length of the periods.
     #[must_use]
     pub const fn mean(&self) -> Duration {
         match *self {

@@ -1,4 +1,4 @@
-//! When the packets of a source with a rate leave.
+//! Departure times of the packets of a source with a rate.
 
 use crate::{Application, Period};
 use bentpipe_random::Stream;
@@ -14,7 +14,7 @@ use bentpipe_units::{Duration, Time};
 /// to half a packet a period more.)
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// On-time between packets.
+    /// Interval between packets during on-periods.
     interval: Duration,
     /// Off for ever before the start.
     on: bool,

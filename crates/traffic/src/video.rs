@@ -17,10 +17,10 @@
 //! | `length` | | of the video; the last segment is as long as the others |
 //! | `request` | 300 B | what the client sends for a segment |
 //!
-//! Readings. A segment can be played when it has arrived in whole. A stall
-//! begins when the buffer is empty and the video is not over, and ends when
-//! `startup` is buffered or all of the video has arrived. The delay before the
-//! playback begins is the start-up delay and no stall.
+//! Readings. A segment can be played when it has arrived completely. A stall begins when the buffer
+//! is empty and the video is not over, and ends when `startup` is buffered or all of the video has
+//! arrived. The delay before the playback begins is the start-up delay and does not count as a
+//! stall.
 
 use crate::exchange::{Exchange, Next};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -95,7 +95,7 @@ pub struct Video {
 enum Playback {
     /// Before the first request.
     NotBegun,
-    /// Stands still since then, with so much video in the buffer.
+    /// Stalled since then, with that much video in the buffer.
     Waits(Time, Duration),
     /// Plays; the buffer will be empty then.
     Plays(Time),

@@ -1,8 +1,8 @@
 //! Pages of the web: sizes and reading times.
 //!
-//! E. Anderlind, J. Zander, *A traffic model for non-real-time data users in a
-//! wireless radio network*, IEEE Communications Letters 1(2), 1997. The numbers
-//! of the letter were not at hand; these are the ones that others quote for it.
+//! E. Anderlind, J. Zander, *A traffic model for non-real-time data users in a wireless radio
+//! network*, IEEE Communications Letters 1(2), 1997. The letter itself was not available; these are
+//! the numbers that others quote from it.
 //!
 //! | parameter | default | |
 //! |---|---|---|
@@ -13,12 +13,11 @@
 //! | `connection` | `page` | a connection for each page, or one for all (`persistent`) |
 //! | `count` | without end | pages |
 //!
-//! Readings. *Truncated* is the distribution: a size above the largest is drawn
-//! again. That makes the mean 2985 B with the defaults (were they cut to the
-//! largest instead, 3450 B). A page is at least one byte. Whether pages share
-//! a connection the model does not say: browsers of its time opened one for each
-//! object, and here a page is one object. The reading time begins when the page
-//! has arrived in whole.
+//! Readings. *Truncated* is the distribution: a size above the largest is drawn again. That makes
+//! the mean 2985 B with the defaults (were they cut to the largest instead, 3450 B). A page is at
+//! least one byte. The model does not specify whether pages share a connection: browsers of its
+//! time opened one for each object, and here a page is one object. The reading time begins when the
+//! page has arrived completely.
 
 use crate::exchange::{Exchange, Next};
 use bentpipe_random::Stream;
@@ -31,12 +30,12 @@ pub enum PageConnection {
     /// Each page has its own, with a handshake and a slow start.
     #[default]
     Page,
-    /// One for all.
+    /// All objects over one persistent connection.
     Persistent,
 }
 
 impl PageConnection {
-    /// All by name.
+    /// All values with their names in scenarios.
     pub const ALL: [(&'static str, PageConnection); 2] = [
         ("page", PageConnection::Page),
         ("persistent", PageConnection::Persistent),
@@ -50,9 +49,9 @@ pub struct WebSettings {
     pub mean: Bytes,
     /// Standard deviation of that.
     pub deviation: Bytes,
-    /// Largest page.
+    /// Upper limit of a page's size.
     pub largest: Bytes,
-    /// Mean reading time.
+    /// Mean reading time between pages.
     pub reading: Duration,
     /// Size of a request.
     pub request: Bytes,
@@ -95,7 +94,7 @@ impl fmt::Display for WebSettings {
 pub struct PagesReport {
     /// Pages that arrived in whole.
     pub completed: u64,
-    /// Their mean time.
+    /// Mean time of the pages; `None` without a complete page.
     pub mean_time: Option<Duration>,
     /// The time that 95% of them did not exceed.
     pub p95_time: Option<Duration>,

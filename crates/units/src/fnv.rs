@@ -11,7 +11,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fnv128(u128);
 
-/// Where it starts.
+/// Offset basis of the 128-bit FNV-1a hash.
 const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 
 /// 2^88 + 2^8 + 0x3b.
@@ -24,7 +24,7 @@ impl Default for Fnv128 {
 }
 
 impl Fnv128 {
-    /// Goes on with these bytes.
+    /// Adds these bytes to the hash.
     pub fn update(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 ^= u128::from(*byte);

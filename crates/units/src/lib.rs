@@ -1,10 +1,12 @@
 //! Time, rates, sizes and ratios, with their text forms.
 //!
-//! Inside the workspace times are whole nanoseconds, rates whole bits per
-//! second and sizes whole bytes; no public signature carries a bare `f64`
-//! second or `u64` byte. Text such as `2 Mbit/s`, `511 ms` or `320 kB` is
+//! What is set, simulated or counted is whole: times in nanoseconds, rates in bits
+//! per second, sizes in bytes. What is derived from them for comparison (means,
+//! quantiles, intervals, times of users) is an `f64` in the base unit that ends its
+//! name: `mean_s`, `goodput_bps`. Text such as `2 Mbit/s`, `511 ms` or `320 kB` is
 //! parsed and printed in [`text`] and nowhere else.
 
+mod bins;
 mod fnv;
 pub mod math;
 mod rate;
@@ -14,6 +16,7 @@ mod spelling;
 pub mod text;
 mod time;
 
+pub use bins::LogLinear;
 pub use fnv::Fnv128;
 pub use rate::Rate;
 pub use ratio::Ratio;

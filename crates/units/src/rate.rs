@@ -39,7 +39,7 @@ impl Rate {
         Rate(u64::try_from(bits / u128::from(time.as_nanos())).unwrap_or(u64::MAX))
     }
 
-    /// Bits per second.
+    /// Value in bits per second.
     #[must_use]
     pub const fn bps(self) -> u64 {
         self.0

@@ -7,9 +7,9 @@ use core::fmt;
 pub struct Ratio(f64);
 
 impl Ratio {
-    /// Nothing, never.
+    /// The ratio 0.
     pub const ZERO: Ratio = Ratio(0.0);
-    /// All, always.
+    /// The ratio 1.
     pub const ONE: Ratio = Ratio(1.0);
 
     /// The ratio `x`, or `None` if `x` is not from 0 to 1.

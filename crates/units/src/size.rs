@@ -8,7 +8,7 @@ use core::ops::{Add, AddAssign, Sub};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// 0 bytes.
     pub const ZERO: Bytes = Bytes(0);
     /// More than every run carries; used for "unlimited".
     pub const MAX: Bytes = Bytes(u64::MAX);
@@ -53,7 +53,7 @@ impl AddAssign for Bytes {
 
 impl Sub for Bytes {
     type Output = Bytes;
-    /// Saturates at zero.
+    /// Saturates at zero instead of panicking.
     fn sub(self, other: Bytes) -> Bytes {
         self.saturating_sub(other)
     }

@@ -43,7 +43,7 @@ impl Time {
 }
 
 impl Duration {
-    /// No time.
+    /// 0 ns.
     pub const ZERO: Duration = Duration(0);
     /// Longer than every run.
     pub const MAX: Duration = Duration(u64::MAX);
@@ -80,7 +80,7 @@ impl Duration {
         Duration((s * 1e9 + 0.5) as u64)
     }
 
-    /// Nanoseconds.
+    /// Value in nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
@@ -92,7 +92,7 @@ impl Duration {
         self.0 / 1_000
     }
 
-    /// Seconds.
+    /// Value in seconds, as a floating-point number.
     #[must_use]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 * 1e-9
@@ -145,7 +145,7 @@ impl AddAssign for Duration {
 
 impl Sub for Duration {
     type Output = Duration;
-    /// Saturates at zero.
+    /// Saturates at zero instead of panicking.
     fn sub(self, d: Duration) -> Duration {
         self.saturating_sub(d)
     }

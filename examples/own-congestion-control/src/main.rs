@@ -1,4 +1,4 @@
-//! A congestion control of one's own in the simulator, without a fork.
+//! A user's congestion control in the simulator, without a fork.
 //!
 //! `Remembered` starts where the last connection over this path left off: it
 //! knows the path's bandwidth-delay product and paces half of it out in the

@@ -231,7 +231,8 @@ fn why(answer: &Answer, pick: usize, row: usize) -> String {
     if row == pick {
         return String::new();
     }
-    let gain = |row: usize| match answer.gain(row) {
+    let gains = answer.gains();
+    let gain = |row: usize| match gains[row] {
         Some(g) => format!(
             "gains {:+.1}% ±{:.1}% in {} runs",
             100.0 * g.share,
@@ -241,7 +242,7 @@ fn why(answer: &Answer, pick: usize, row: usize) -> String {
         None => "has no result".to_owned(),
     };
     let mut text = format!("pick {}, best {}", gain(pick), gain(row));
-    if let Some(harm) = answer.harm(row) {
+    if let Some(harm) = answer.harms()[row] {
         let ci = harm.ci95.unwrap_or(0.0);
         text += &format!(
             ", others lose {:.0}% ±{:.0}% in {}",
@@ -250,7 +251,7 @@ fn why(answer: &Answer, pick: usize, row: usize) -> String {
             harm.runs
         );
     }
-    match answer.objection(row) {
+    match answer.objections()[row] {
         Some(Objection::Harms(_)) => text += ": objected, harms",
         Some(Objection::Wastes(_)) => text += ": objected, wastes",
         Some(Objection::DoesNotEnd(_)) => text += ": objected, does not end",

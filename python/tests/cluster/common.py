@@ -77,5 +77,6 @@ def files(folder: Path) -> dict[str, str]:
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.suffix in (".parquet", ".csv", ".json") and not {"shards", "slurm"} & set(path.parts[:-1])
+        if path.suffix in (".parquet", ".csv", ".json")
+        and not {"shards", "slurm"} & set(path.parts[:-1])
     }

@@ -35,8 +35,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Callable
+from typing import IO
 
 COMMANDS = {
     "slurmctld": "slurm-wlm",
@@ -117,10 +118,14 @@ class Slurm:
     def __enter__(self) -> Slurm:
         if os.geteuid() != 0:
             raise Unavailable("a private Slurm needs root")
-        missing = sorted({package for command, package in COMMANDS.items() if not shutil.which(command)})
+        missing = sorted(
+            {package for command, package in COMMANDS.items() if not shutil.which(command)}
+        )
         if missing:
             raise Unavailable(f"not installed: {' '.join(missing)}")
-        isolated = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True)
+        isolated = subprocess.run(
+            ["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True
+        )
         if isolated.returncode != 0:
             raise Unavailable("PID namespaces are not allowed here")
         try:
@@ -128,7 +133,9 @@ class Slurm:
             self._start("munged", self._munged())
             self._await("socket of munged", lambda: (self.directory / "munge.socket").exists())
             self._start("slurmctld", ["slurmctld", "-D", "-c"])
-            self._await("answer of slurmctld", lambda: self.query("scontrol", "ping").returncode == 0)
+            self._await(
+                "answer of slurmctld", lambda: self.query("scontrol", "ping").returncode == 0
+            )
             for name in self.names:
                 self._start_node(name)
             self.wait_until("idle")
@@ -162,7 +169,8 @@ class Slurm:
     def bring_back(self, name: str) -> None:
         """Starts a lost node again."""
         self._start_node(name)
-        self._await("answer of the node", lambda: self.states()[name] == "down")
+        # The controller may take it back by itself before it is seen as down.
+        self._await("answer of the node", lambda: self.states()[name] in ("down", "idle"))
         self.query("scontrol", "update", f"NodeName={name}", "State=RESUME")
 
     def query(self, *command: str) -> subprocess.CompletedProcess[str]:
@@ -254,7 +262,9 @@ class Slurm:
                     output = (self.directory / f"{name}.output").read_text(errors="replace")
                     raise RuntimeError(f"{name} ended with status {process.returncode}:\n{output}")
             if time.monotonic() > end:
-                raise TimeoutError(f"no {what} within {timeout} s; nodes: {self.states()}; see {self.directory}")
+                raise TimeoutError(
+                    f"no {what} within {timeout} s; nodes: {self.states()}; see {self.directory}"
+                )
             time.sleep(0.1)
 
 
@@ -263,8 +273,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run a command with a private Slurm around it.")
     parser.add_argument("--nodes", type=int, default=1, metavar="N")
     parser.add_argument("--cpus", type=int, default=2, metavar="N", help="CPUs of each node")
-    parser.add_argument("--keep", action="store_true", help="leave the logs and print where they are")
-    parser.add_argument("--optional", action="store_true", help="run the command without a cluster where there can be none")
+    parser.add_argument(
+        "--keep", action="store_true", help="leave the logs and print where they are"
+    )
+    parser.add_argument(
+        "--optional",
+        action="store_true",
+        help="run the command without a cluster where there can be none",
+    )
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
     # SIGTERM ends the process through `finally`, so that the directory goes too.
@@ -276,7 +292,11 @@ def main() -> int:
     except Unavailable as error:
         print(f"slurm.py: {error}", file=sys.stderr)
         required = os.environ.get("BENTPIPE_REQUIRE") == "all"
-        return subprocess.run(arguments.command).returncode if arguments.optional and not required else 2
+        return (
+            subprocess.run(arguments.command).returncode
+            if arguments.optional and not required
+            else 2
+        )
     finally:
         if arguments.keep:
             print(f"slurm.py: logs in {directory}", file=sys.stderr)

@@ -108,7 +108,9 @@ def test_dask_workers_that_are_killed(study: Path, local: dict[str, str], tmp_pa
         assert killed
 
 
-def test_dask_over_ssh(study: Path, local: dict[str, str], tmp_path: Path, ssh: dict[str, object]) -> None:
+def test_dask_over_ssh(
+    study: Path, local: dict[str, str], tmp_path: Path, ssh: dict[str, object]
+) -> None:
     distributed = pytest.importorskip("distributed")
     pytest.importorskip("asyncssh")
     cluster = distributed.SSHCluster(
@@ -175,10 +177,15 @@ def test_something_else_is_no_executor(study: Path) -> None:
         bentpipe.Study(study).run(executor=3)
 
 
-def test_an_array_job_survives_a_lost_node(study: Path, local: dict[str, str], tmp_path: Path, slurm: Slurm) -> None:
+def test_an_array_job_survives_a_lost_node(
+    study: Path, local: dict[str, str], tmp_path: Path, slurm: Slurm
+) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "bentpipe", "study", str(study), "--out", str(out), "--slurm", "--tasks", "8"]
-    submitted = subprocess.run(command, env=slurm.environment, capture_output=True, text=True, cwd=tmp_path)
+    options = ["--out", str(out), "--slurm", "--tasks", "8"]
+    command = [sys.executable, "-m", "bentpipe", "study", str(study), *options]
+    submitted = subprocess.run(
+        command, env=slurm.environment, capture_output=True, text=True, cwd=tmp_path
+    )
     assert submitted.returncode == 0, submitted.stderr
     slurm.wait_until("alloc")
     slurm.lose("node2")

@@ -14,7 +14,9 @@ from common import skip
 from slurm import Slurm
 
 
-def test_a_lost_node_has_its_job_requeued_and_what_depends_on_it_waits(slurm: Slurm, tmp_path: Path) -> None:
+def test_a_lost_node_has_its_job_requeued_and_what_depends_on_it_waits(
+    slurm: Slurm, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     task, after = tmp_path / "task.sh", tmp_path / "after.sh"
     task.write_text(f"#!/bin/sh\nsleep 3\necho $SLURM_ARRAY_TASK_ID >> {out}\n")
@@ -35,7 +37,9 @@ def test_nothing_is_left_of_a_cluster_whose_owner_was_killed(slurm: Slurm) -> No
     slurm.stop()
     script = str(Path(__file__).with_name("slurm.py"))
     owner = subprocess.Popen(
-        [sys.executable, script, "--", "sh", "-c", "echo $SLURM_CONF; sleep 30"], stdout=subprocess.PIPE, text=True
+        [sys.executable, script, "--", "sh", "-c", "echo $SLURM_CONF; sleep 30"],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert owner.stdout is not None
     directory = os.path.dirname(owner.stdout.readline().strip())
@@ -44,7 +48,9 @@ def test_nothing_is_left_of_a_cluster_whose_owner_was_killed(slurm: Slurm) -> No
     owner.send_signal(signal.SIGKILL)
     owner.wait()
     ended = time.monotonic() + 5
-    while running := [pid for pid in os.listdir("/proc") if pid.isdigit() and directory in environment(pid)]:
+    while running := [
+        pid for pid in os.listdir("/proc") if pid.isdigit() and directory in environment(pid)
+    ]:
         assert time.monotonic() < ended, running
         time.sleep(0.1)
     shutil.rmtree(directory)

@@ -23,12 +23,12 @@ const PACKET: Bytes = Bytes::new(1000);
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Background {
-    /// How much of it there is on the mean.
+    /// How much of it there is on average.
     pub load: Load,
     /// It comes at twice the mean rate for a second and pauses for a second,
-    /// both on the mean; else it comes evenly.
+    /// both on average; else it comes evenly.
     pub bursty: bool,
 }
 

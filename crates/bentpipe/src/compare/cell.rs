@@ -7,7 +7,7 @@ use bentpipe_units::Bytes;
 
 /// The runs of one setting behind one proxy with one size.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Cell {
     /// The size.
     pub size: Bytes,
@@ -22,11 +22,11 @@ pub struct Cell {
 
 /// How rates spread over users, each the mean over the runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Rates {
     /// The user in the middle, bit/s.
     pub median_bps: f64,
-    /// The slowest tenth of the users on the mean, at least one user, bit/s.
+    /// The slowest tenth of the users on average, at least one user, bit/s.
     pub worst_tenth_bps: f64,
     /// Jain's index: 1 if all have the same, 1 / users if one has it all.
     pub jain: f64,
@@ -123,7 +123,7 @@ impl Cell {
         if of.is_empty() { 0.0 } else { mean(&of) }
     }
 
-    /// Packets sent again / packets sent, on the mean.
+    /// Packets sent again / packets sent, on average.
     #[must_use]
     pub fn resent_share(&self) -> f64 {
         self.mean(|run| run.resent_share)
@@ -136,7 +136,7 @@ impl Cell {
         self.mean(|run| run.p95_queueing_delay_s)
     }
 
-    /// Payload that all users received per second, on the mean.
+    /// Payload that all users received per second, on average.
     #[must_use]
     pub fn goodput_bps(&self) -> f64 {
         self.mean(|run| run.goodput_bps)

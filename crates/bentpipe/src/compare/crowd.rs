@@ -2,13 +2,14 @@
 //! which other traffic.
 
 use super::background::Background;
-use super::lineup::Candidate;
-use super::path::{GIVEN_UP, NetworkPath, PACKET};
+use super::candidate::Candidate;
+use super::loss::PACKET;
+use super::path::{GIVEN_UP, NetworkPath};
 use super::pep::Pep;
 use super::traffic::Work;
 use crate::Error;
 use crate::own::OwnControl;
-use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+use bentpipe_link::{Limit, LinkSettings, QueueSettings};
 use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
 use bentpipe_middlebox::{Settings, SnoopSettings};
 use bentpipe_outcome::Outcome;
@@ -207,13 +208,11 @@ pub(super) fn name(user: u32, suffix: &str) -> String {
 }
 
 fn ground(rate: Rate, rtt: Duration) -> LinkSettings {
-    LinkSettings {
+    LinkSettings::new(
         rate,
-        one_way_delay: rtt / 2,
-        queue: QueueSettings::drop_tail(Limit::Packets(10_000)),
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    }
+        rtt / 2,
+        QueueSettings::drop_tail(Limit::Packets(10_000)),
+    )
 }
 
 fn split(path: &NetworkPath, transport: Transport, flows: Vec<String>) -> SplitSettings {
@@ -239,9 +238,9 @@ fn buffer(path: &NetworkPath) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lineup::{Hosts, Lineup};
     use super::super::path::tests::path;
     use super::super::traffic::Traffic;
+    use super::super::{Hosts, lineup::Lineup};
     use super::*;
 
     fn scenario(pep: Pep) -> Scenario {

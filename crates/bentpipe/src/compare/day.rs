@@ -1,9 +1,10 @@
 //! A link that changes: what users see by the time at which they begin, and
 //! what the changes cost.
 
-use super::answer::{Answer, Row};
-use super::course::{Course, CourseKind, Hour};
-use super::race;
+use super::answer::{Answer, ChangeCost};
+use super::profile::{Hour, LinkProfile, ProfileKind};
+use super::result::RunResult;
+use super::scheduler;
 use super::traffic::Activity;
 use crate::Error;
 use bentpipe_report::text::{percent, seconds};
@@ -29,10 +30,10 @@ const STEADY_RUNS: usize = 10;
 /// Costs of the changes below this are not worth a sentence.
 const NOTED: f64 = 0.02;
 
-/// The course of a day, or of another time, and how users fare who begin at
+/// The profile of a day, or of another time, and how users fare who begin at
 /// different times of it.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Day {
     /// The link from one beginning to the next.
     pub hours: Vec<Hour>,
@@ -42,7 +43,7 @@ pub struct Day {
 
 /// How users of one setting fare.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct DayRow {
     /// Index into [`Answer::rows`].
     pub row: usize,
@@ -53,34 +54,9 @@ pub struct DayRow {
     pub timeouts: Vec<f64>,
     /// The run in the middle; `None` if that did not end.
     pub median_s: Option<f64>,
-    /// The slowest tenth of the runs on the mean, at least one; `None` if one of
+    /// The slowest tenth of the runs on average, at least one; `None` if one of
     /// them did not end.
     pub worst_tenth_s: Option<f64>,
-}
-
-/// What changes of the link cost one setting.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Steady {
-    /// Index into [`Answer::rows`].
-    pub row: usize,
-    /// Mean time over the runs, on the link as it changes.
-    pub changing_s: f64,
-    /// The same on a link that stays what it is on the mean.
-    pub steady_s: f64,
-    /// Retransmission timeouts per user, on the link as it changes and on the
-    /// steady one.
-    pub timeouts: [f64; 2],
-    /// Runs of each.
-    pub runs: usize,
-}
-
-impl Steady {
-    /// The part of the time that the changes cost; negative if they save some.
-    #[must_use]
-    pub fn cost(&self) -> f64 {
-        1.0 - self.steady_s / self.changing_s
-    }
 }
 
 /// How many times of `over` runs begin at.
@@ -89,18 +65,18 @@ pub(super) fn steps(answer: &Answer, over: Duration, runs: Option<u32>) -> usize
         return runs as usize;
     }
     let price: f64 = (0..answer.rows.len())
-        .map(|row| race::cost(answer, row, false))
+        .map(|row| scheduler::cost(answer, row, false))
         .sum();
     let natural = (over.as_secs() / APART.as_secs()) as usize;
-    let afforded = (BUDGETS * race::BUDGET / price.max(1.0)) as usize;
+    let afforded = (BUDGETS * scheduler::BUDGET / price.max(1.0)) as usize;
     natural.clamp(USUAL, MOST).min(afforded.max(FEWEST))
 }
 
 /// The recommended setting and the default on a link that does not change.
-pub(super) fn steady(answer: &Answer) -> Result<Vec<Steady>, Error> {
-    let course = answer.path.course.as_ref();
+pub(super) fn change_costs(answer: &Answer) -> Result<Vec<ChangeCost>, Error> {
+    let profile = answer.path.profile.as_ref();
     // Without its losses the link would differ in more than its changes.
-    let changes = course.is_some_and(|c| c.changes() && !c.has_losses);
+    let changes = profile.is_some_and(|c| c.changes() && !c.has_losses);
     if !changes {
         return Ok(Vec::new());
     }
@@ -122,16 +98,16 @@ pub(super) fn steady(answer: &Answer) -> Result<Vec<Steady>, Error> {
             .par_iter()
             .map(|run| answer.one_over(&path, row, size, answer.beside.is_some(), run.seed))
             .collect::<Result<Vec<_>, _>>()?;
-        let times = |runs: &[super::RunResult]| -> Option<Vec<f64>> {
+        let times = |runs: &[RunResult]| -> Option<Vec<f64>> {
             runs.iter().map(|run| run.time_s(activity)).collect()
         };
         if let (Some(before), Some(after)) = (times(&runs), times(&steady))
             && !before.is_empty()
         {
-            let timeouts = |runs: &[super::RunResult]| {
+            let timeouts = |runs: &[RunResult]| {
                 runs.iter().map(|run| run.timeouts).sum::<f64>() / runs.len() as f64
             };
-            found.push(Steady {
+            found.push(ChangeCost {
                 row: index,
                 changing_s: mean(&before),
                 steady_s: mean(&after),
@@ -156,22 +132,22 @@ impl Answer {
     #[must_use]
     pub fn day(&self) -> Option<Day> {
         self.over?;
-        let course = self.path.course.as_ref()?;
-        let steps = course.steps? as usize;
+        let profile = self.path.profile.as_ref()?;
+        let steps = profile.steps? as usize;
         let rows = self.order().into_iter();
         Some(Day {
-            hours: course.hours(steps),
-            rows: rows.map(|row| self.day_row(row, course, steps)).collect(),
+            hours: profile.hours(steps),
+            rows: rows.map(|row| self.day_row(row, profile, steps)).collect(),
         })
     }
 
-    fn day_row(&self, index: usize, course: &Course, steps: usize) -> DayRow {
+    fn day_row(&self, index: usize, profile: &LinkProfile, steps: usize) -> DayRow {
         let activity = activity(self);
         let runs = self.rows[index].cells.last().map(|cell| &cell.runs);
         let mut times_s = vec![None; steps];
         let mut timeouts = vec![0.0; steps];
         for run in runs.into_iter().flatten() {
-            let step = course.step(run.seed) as usize;
+            let step = profile.step(run.seed) as usize;
             times_s[step] = run.time_s(activity);
             timeouts[step] = run.timeouts;
         }
@@ -194,24 +170,24 @@ impl Answer {
     /// empty for a link that does not change.
     #[must_use]
     pub fn changes(&self) -> Vec<String> {
-        let Some(course) = self.path.course.as_ref().filter(|c| c.changes()) else {
+        let Some(profile) = self.path.profile.as_ref().filter(|c| c.changes()) else {
             return Vec::new();
         };
         let mut lines = Vec::new();
-        if course.kind == CourseKind::Orbit {
-            let often = match course.path_changes {
+        if profile.kind == ProfileKind::Orbit {
+            let often = match profile.path_changes {
                 0 => "The path does not change".to_owned(),
                 n => format!(
-                    "The path changes every {} on the mean",
-                    seconds(course.span.as_secs() / (n + 1) as f64)
+                    "The path changes every {} on average",
+                    seconds(profile.span.as_secs() / (n + 1) as f64)
                 ),
             };
-            lines.push(match course.availability < 1.0 {
-                false => format!("{often}, and there always is one."),
+            lines.push(match profile.availability < 1.0 {
+                false => format!("{often}; it is never interrupted."),
                 true => format!(
-                    "{often}; there is none for {} of the time, at most {} at a stretch.",
-                    percent(1.0 - course.availability),
-                    seconds(course.longest_outage.as_secs())
+                    "{often}; there is none for {} of the time, for at most {} at a stretch.",
+                    percent(1.0 - profile.availability),
+                    seconds(profile.longest_outage.as_secs())
                 ),
             });
         }
@@ -220,26 +196,25 @@ impl Answer {
     }
 
     fn what_changes_cost(&self) -> Option<String> {
-        if self.steady.is_empty() {
+        if self.change_costs.is_empty() {
             return None;
         }
-        let name = |row: usize| -> &Row { &self.rows[row] };
-        let part = |steady: &Steady| {
-            let name = &name(steady.row).name;
+        let part = |steady: &ChangeCost| {
+            let name = &self.rows[steady.row].name;
             let (cost, more) = (steady.cost(), steady.timeouts[0] - steady.timeouts[1]);
             let timeouts = match more {
-                x if x >= 0.05 => format!(" ({x:.1} timeouts more)"),
+                x if x >= 0.05 => format!(" ({x:.1} more timeouts)"),
                 _ => String::new(),
             };
             match cost {
                 c if c >= NOTED => format!("cost {name} {:.0}% of its time{timeouts}", 100.0 * c),
-                c if c <= -NOTED => format!("save {name} {:.0}%", -100.0 * c),
-                _ => format!("cost {name} nothing to speak of{timeouts}"),
+                c if c <= -NOTED => format!("save {name} {:.0}% of its time", -100.0 * c),
+                _ => format!("cost {name} next to nothing{timeouts}"),
             }
         };
-        let parts: Vec<String> = self.steady.iter().map(part).collect();
+        let parts: Vec<String> = self.change_costs.iter().map(part).collect();
         Some(format!(
-            "Against a link that stays what it is on the mean, the changes {}.",
+            "Compared with a steady link of the same mean, the changes {}.",
             parts.join(" and ")
         ))
     }

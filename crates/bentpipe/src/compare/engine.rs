@@ -1,20 +1,24 @@
-//! From a question to an answer without runs, and through the [race](super::race) to
+//! From a question to an answer without runs, and through the [scheduler](super::scheduler) to
 //! the verdict.
 
 use super::answer::{Answer, Row};
+use super::candidate::{Availability, Candidate, DEFAULT, Hosts, IDEAL};
 use super::cell::Cell;
-use super::course::Course;
+use super::comparison::Comparison;
 use super::crowd::Crowd;
 use super::day;
-use super::lineup::{Candidate, DEFAULT, Hosts, IDEAL, Lineup};
+use super::decide::decide;
+use super::lineup::Lineup;
 use super::linux;
 use super::path::NetworkPath;
 use super::pep::Pep;
-use super::question::Comparison;
-use super::race::Race;
+use super::profile::LinkProfile;
+use super::question::Question;
+use super::scheduler::RunScheduler;
+use super::setting::Setting;
 use super::traffic::{self, Traffic};
 use super::verdict::Verdict;
-use super::watch::Watch;
+use super::watch::{Counted, Watch};
 use crate::Error;
 use bentpipe_tcp::find_transport;
 use bentpipe_units::{Bytes, Duration};
@@ -22,34 +26,71 @@ use bentpipe_units::{Bytes, Duration};
 /// Spread of the starts of readers and viewers.
 const SPREAD: Duration = Duration::from_secs(10);
 
+impl Comparison {
+    /// Simulates the users with each setting and decides.
+    ///
+    /// # Errors
+    /// If the settings describe no path, a transport is unknown, or a run hits
+    /// a bound.
+    pub fn run(&self) -> Result<Answer, Error> {
+        self.run_with(&|_, _| {})
+    }
+
+    /// The same; `progress` is called after each run with the number of runs
+    /// done and of all runs as far as they are known by then.
+    ///
+    /// # Errors
+    /// As [`run`](Comparison::run).
+    pub fn run_with(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Answer, Error> {
+        self.run_watched(&Counted(progress))
+    }
+
+    /// The same; `watch` sees runs as they end, and the verdict as it stands.
+    ///
+    /// # Errors
+    /// As [`run`](Comparison::run).
+    pub fn run_watched(&self, watch: &dyn Watch) -> Result<Answer, Error> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads)
+            .build()
+            .map_err(|e| Error::Threads(e.to_string()))?;
+        pool.install(|| answer(self, watch))
+    }
+}
+
 /// The answer to a question.
-pub(super) fn answer(question: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
-    question.check()?;
-    let path = question.path()?;
-    question.check_path(&path)?;
-    let mut answer = prepared(question, path)?;
+fn answer(comparison: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
+    comparison.check()?;
+    let path = comparison.path()?;
+    comparison.check_path(&path)?;
+    let mut answer = prepared(comparison, path)?;
+    let question = &comparison.question;
     let over = question
         .over
         .map(|over| day::steps(&answer, over, question.runs));
     if let Some(steps) = over {
-        let course = answer.path.course.take();
-        answer.path.course = course.map(|course| course.at_steps(steps as u64, question.seed));
+        let profile = answer.path.profile.take();
+        answer.path.profile = profile.map(|profile| profile.at_steps(steps as u64, question.seed));
     }
     answer.is_random = is_random(question, &answer);
     let fixed = over.or(question.runs.map(|n| n as usize));
-    answer.decide();
+    answer.verdict = decide(&answer);
     watch.begins(&answer);
-    Race::new(fixed, answer.is_random, watch).run(&mut answer)?;
-    answer.decide();
-    answer.steady = day::steady(&answer)?;
+    RunScheduler::new(fixed, answer.is_random, watch).run(&mut answer)?;
+    answer.verdict = decide(&answer);
+    answer.change_costs = day::change_costs(&answer)?;
     Ok(answer)
 }
 
 /// True if another seed gives another result.
-fn is_random(question: &Comparison, answer: &Answer) -> bool {
+fn is_random(question: &Question, answer: &Answer) -> bool {
     let draws = matches!(answer.traffic, Traffic::Web | Traffic::Mixed);
     !answer.path.loss.is_none()
-        || answer.path.course.as_ref().is_some_and(Course::changes)
+        || answer
+            .path
+            .profile
+            .as_ref()
+            .is_some_and(LinkProfile::changes)
         || answer.users > 1
         || answer.beside.is_some()
         || question.background.is_some_and(|b| b.bursty)
@@ -57,19 +98,20 @@ fn is_random(question: &Comparison, answer: &Answer) -> bool {
 }
 
 /// An answer without runs.
-fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
+fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
+    let question = &comparison.question;
     let users = question.user_count();
     let least = question.traffic.least_users();
     let users_shared = users.max(2 * least);
     let lineup = Lineup::new(question.hosts, &path, users);
-    let mut candidates = match question.transports.is_empty() {
+    let mut candidates = match question.transport.is_empty() {
         true => lineup.selection()?,
-        false => lineup.named(&question.transports)?,
+        false => lineup.named(&question.transport)?,
     };
     if !candidates.iter().any(|c| c.name == DEFAULT) {
         candidates.insert(0, lineup.default());
     }
-    for own in &question.own {
+    for own in &comparison.own {
         if candidates.iter().any(|c| c.name == own.name) {
             let why = format!("has two transports named `{}`", own.name);
             return Err(Error::setting("transport", why));
@@ -81,11 +123,11 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         None => lineup.default(),
     };
     let server = lineup.default().transport;
-    if question.peps.contains(&Pep::Gateway) {
+    if question.pep.contains(&Pep::Gateway) {
         candidates.push(between_proxies(&path));
     }
-    let sizes = question.all_sizes();
-    let rows = rows(&question.peps, &candidates, &sizes);
+    let sizes = question.sizes();
+    let rows = rows(&question.peps(), &candidates, &sizes);
     let beside = question.beside.is_some();
     let mut answer = Answer {
         hosts: question.hosts,
@@ -100,7 +142,7 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         ideal: Vec::new(),
         seed: question.seed,
         over: question.over,
-        steady: Vec::new(),
+        change_costs: Vec::new(),
         rows,
         verdict: Verdict::default(),
         candidates,
@@ -108,9 +150,9 @@ fn prepared(question: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
         path,
         other,
         server,
-        runner: question.runner.clone(),
-        stop: question.stop.clone(),
-        limits: question.limits,
+        runner: comparison.runner.clone(),
+        stop: comparison.stop.clone(),
+        limits: comparison.limits,
         is_random: false,
     };
     let spread = |users| question.stagger.unwrap_or_else(|| spread(&answer, users));
@@ -127,7 +169,10 @@ fn one(lineup: &Lineup<'_>, name: &str) -> Result<Candidate, Error> {
     let mut found = lineup
         .named(&[name.to_owned()])
         .map_err(|error| match error {
-            Error::Setting { why, .. } => Error::setting("beside", why),
+            Error::Question(mut error) => {
+                error.option = Some("beside");
+                error.into()
+            }
             other => other,
         })?;
     match found.len() {
@@ -145,9 +190,9 @@ fn between_proxies(path: &NetworkPath) -> Candidate {
         candidate.transport = transport;
     }
     candidate.name = "its own".to_owned();
-    candidate.setting = super::Setting::of("its own");
+    candidate.setting = Setting::of("its own");
     candidate.about = "a sender that is given the link's rate and shares it".to_owned();
-    candidate.availability = super::Availability::Gateway;
+    candidate.availability = Availability::Gateway;
     candidate.transport.receive_buffer =
         candidate.transport.receive_buffer.max(linux::STOCK_WINDOW);
     candidate
@@ -238,7 +283,7 @@ mod tests {
     fn nothing_is_random_for_one_user_without_losses() {
         let random = |question: Comparison| {
             let answer = prepared(&question, question.path().unwrap()).unwrap();
-            is_random(&question, &answer)
+            is_random(&question.question, &answer)
         };
         let quiet = || Comparison::new().loss(super::super::Loss::NONE);
         assert!(!random(quiet()));

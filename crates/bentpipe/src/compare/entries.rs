@@ -1,7 +1,7 @@
 //! Hosts of the RFCs: transports of the catalogue, refined to what a host has
 //! today, had once, or could have.
 
-use super::lineup::{Availability, Candidate, DEFAULT, IDEAL};
+use super::candidate::{Availability, Candidate, DEFAULT, IDEAL};
 use super::linux::STOCK_WINDOW;
 use super::path::NetworkPath;
 use super::setting::Setting;

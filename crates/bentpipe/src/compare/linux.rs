@@ -1,7 +1,7 @@
 //! Hosts of today: Linux 6, its congestion controls, and those that bentpipe puts
 //! into its kernel.
 
-use super::lineup::{Availability, Candidate, DEFAULT};
+use super::candidate::{Availability, Candidate, DEFAULT};
 use super::setting::Setting;
 use bentpipe_cc::Described;
 use bentpipe_tcp::{HostProfile, TransportSettings, find_transport};

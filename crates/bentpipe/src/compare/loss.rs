@@ -1,12 +1,14 @@
 //! What the channel loses, as a user writes it: `0.1%`, or `5% in bursts of 8
 //! packets`.
 
-use super::path::PACKET;
 use bentpipe_link::ChannelSettings;
 use bentpipe_report::text::digits3;
 use bentpipe_units::{Bytes, Rate, Ratio, math};
 use std::fmt;
 use std::str::FromStr;
+
+/// Bytes of a full packet at the IP layer, for counting in packets.
+pub(super) const PACKET: u64 = 1500;
 
 /// The longest burst, packets.
 const LONGEST: f64 = 1e6;
@@ -25,7 +27,7 @@ const LONGEST: f64 = 1e6;
 /// # Ok::<(), bentpipe::compare::LossError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Loss {
     /// The share of packets that are lost.
     pub share: Ratio,
@@ -47,7 +49,7 @@ impl Loss {
         Loss { share, burst: None }
     }
 
-    /// This share of the packets is lost, `burst` in a row on the mean.
+    /// This share of the packets is lost, `burst` in a row on average.
     #[must_use]
     pub const fn bursts(share: Ratio, burst: f64) -> Loss {
         Loss {
@@ -124,7 +126,7 @@ impl FromStr for Loss {
         match number.trim().parse::<f64>() {
             Ok(burst) if (1.0..=LONGEST).contains(&burst) => Ok(Loss::bursts(share, burst)),
             Ok(_) => Err(wrong(format!(
-                "a burst has from 1 to {LONGEST} packets on the mean, not `{burst}`"
+                "a burst has from 1 to {LONGEST} packets on average, not `{burst}`"
             ))),
             Err(_) => Err(wrong(format!("`{burst}` is no number of packets"))),
         }

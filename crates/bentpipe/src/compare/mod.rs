@@ -1,7 +1,7 @@
 //! Which transport for a link and its users?
 //!
-//! [`Comparison`] asks: a link, how many users do what, which settings and
-//! proxies are compared. [`Comparison::run`] simulates the users with each of
+//! A [`Question`] declares the options: a link, how many users do what, which
+//! settings and proxies are compared. [`Comparison`] asks it. [`Comparison::run`] simulates the users with each of
 //! them and returns an [`Answer`]: a [`Row`] for each setting behind each proxy,
 //! a [`Verdict`] over all of them, and how its pick is switched on. Every
 //! scenario is built by the checked
@@ -26,25 +26,32 @@
 //! the advice.
 
 mod answer;
+mod argument;
 mod background;
+mod candidate;
 mod cell;
-mod check;
-mod course;
+mod comparison;
 mod crowd;
 mod day;
+mod decide;
 mod engine;
 mod entries;
 mod lineup;
 mod linux;
 mod loss;
+mod options;
 mod orbit;
 mod path;
 mod pep;
+mod problem;
+mod profile;
 mod question;
-mod race;
+pub mod record;
+mod rerun;
 mod result;
+mod scheduler;
+mod score;
 mod setting;
-mod standing;
 mod switch;
 mod trace;
 mod traffic;
@@ -54,27 +61,33 @@ mod words;
 #[cfg(test)]
 mod written_tests;
 
-pub use answer::{Answer, Row};
+pub use answer::{Answer, ChangeCost, Row};
+pub use argument::{Choice, Kind};
 pub use background::{Background, Load};
 pub use bentpipe_scenario::QueueLength;
+pub use candidate::{Availability, Candidate, DEFAULT, Hosts, IDEAL};
 pub use cell::{Cell, Rates};
-pub use course::{Course, CourseKind, Hour};
+pub use comparison::Comparison;
 pub use crowd::Runner;
-pub use day::{Day, DayRow, Steady};
-pub use lineup::{Availability, Candidate, DEFAULT, Hosts, IDEAL};
+pub use day::{Day, DayRow};
+pub use decide::decide;
 pub use loss::{Loss, LossError};
+pub use options::{Group, OptionSpec};
 pub use orbit::Orbit;
 pub use path::{GIVEN_UP, NetworkPath};
 pub use pep::Pep;
-pub use question::Comparison;
+pub use problem::{Problem, QuestionError};
+pub use profile::{Hour, LinkProfile, ProfileKind};
+pub use question::Question;
 pub use result::{RunResult, UserResult};
 pub use setting::{Setting, SettingError};
 pub use switch::{Build, SwitchOn};
 pub use trace::Trace;
 pub use traffic::{Activity, LADDER, PAGES, Traffic};
 pub use verdict::{
-    CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Effect, Gain, HARM_LIMIT, HARM_NOTED, Harm,
-    Objection, PROXY_WORTH, Verdict, WAIT_NOTED_S, WASTE_LIMIT, WASTE_NOTED, WORTH,
+    BACKGROUND_NOTED, CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Effect, Gain, HARM_LIMIT,
+    HARM_NOTED, Harm, Objection, PROXY_WORTH, SLOW_NOTED, Verdict, WAIT_NOTED_S, WAIT_RATIO,
+    WASTE_LIMIT, WASTE_NOTED, WORTH,
 };
 pub use watch::{Ran, Watch};
 

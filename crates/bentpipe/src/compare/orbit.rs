@@ -6,7 +6,7 @@
 //! while there is no path. The rate is that of the comparison: access to the
 //! satellite limits it, not links between satellites.
 
-use super::course::{Course, CourseKind, WITHOUT_PATH};
+use super::profile::{LinkProfile, ProfileKind, WITHOUT_PATH};
 use super::trace::lasting;
 use crate::{Error, input};
 use bentpipe_link::{InFlightPolicy, Timeline};
@@ -37,10 +37,10 @@ const STAR_LATITUDE: f64 = 60.0;
 /// Satellites and the two places that they join.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Orbit {
-    name: String,
-    from: Site,
-    to: Site,
-    slot: Option<f64>,
+    pub(super) name: String,
+    pub(super) from: Site,
+    pub(super) to: Site,
+    pub(super) slot: Option<f64>,
 }
 
 /// What an orbit needs from the rest of the comparison.
@@ -76,8 +76,12 @@ impl Orbit {
         self
     }
 
-    /// The course of the link, and its rates.
-    pub(super) fn course(&self, default: Rate, rest: Rest) -> Result<(Course, [Rate; 2]), Error> {
+    /// The profile of the link, and its rates.
+    pub(super) fn profile(
+        &self,
+        default: Rate,
+        rest: Rest,
+    ) -> Result<(LinkProfile, [Rate; 2]), Error> {
         let (name, from, to) = (&self.name, &self.from, &self.to);
         let sky = self.sky()?;
         let rates = sky.rates(default, rest);
@@ -119,11 +123,11 @@ impl Orbit {
         // It begins again after its end, which runs do not reach.
         let lines = [forth, back].map(|line| again(line, settings.duration));
         let text = format!("{} from {from} to {to}", sky.what);
-        let mut course = Course::of(CourseKind::Orbit, name, text, lines, span);
-        course.notes.extend(sky.note);
+        let mut profile = LinkProfile::of(ProfileKind::Orbit, name, text, lines, span);
+        profile.notes.extend(sky.note);
         // While there is a path; the mean over outages says less.
-        course.rate = rates[0];
-        Ok((course.check("orbit")?, rates))
+        profile.rate = rates[0];
+        Ok((profile.check("orbit")?, rates))
     }
 
     fn sky(&self) -> Result<Sky, Error> {

@@ -1,4 +1,4 @@
-//! Orbits become courses, or errors that say what to do.
+//! Orbits become profiles, or errors that say what to do.
 
 use super::*;
 use bentpipe_units::Time;
@@ -16,12 +16,12 @@ fn rest() -> Rest {
     }
 }
 
-fn course(orbit: &Orbit) -> (Course, [Rate; 2]) {
-    orbit.course(Rate::from_mbps(10), rest()).unwrap()
+fn profile(orbit: &Orbit) -> (LinkProfile, [Rate; 2]) {
+    orbit.profile(Rate::from_mbps(10), rest()).unwrap()
 }
 
 fn wrong(orbit: &Orbit) -> String {
-    let found = orbit.course(Rate::from_mbps(10), rest());
+    let found = orbit.profile(Rate::from_mbps(10), rest());
     found.unwrap_err().to_string()
 }
 
@@ -29,7 +29,7 @@ fn wrong(orbit: &Orbit) -> String {
 fn the_slot_of_a_geo_orbit_is_midway_unless_given() {
     let [from, to] = ["New York", "San Francisco"].map(site);
     let geo = Orbit::new("geo", from.clone(), to.clone());
-    let (midway, rates) = course(&geo);
+    let (midway, rates) = profile(&geo);
     assert!(
         midway
             .text
@@ -37,7 +37,7 @@ fn the_slot_of_a_geo_orbit_is_midway_unless_given() {
     );
     assert_eq!(rates, [Rate::from_mbps(10), Rate::from_mbps(2)]);
     assert!(!midway.changes() && midway.availability == 1.0);
-    let (given, _) = course(&geo.slot(-95.0));
+    let (given, _) = profile(&geo.slot(-95.0));
     assert!(given.text.contains("at 95.0 W"), "{}", given.text);
     let error = wrong(&Orbit::new("iridium", from, to).slot(1.0));
     assert_eq!(error, "`slot` is for --orbit geo");
@@ -53,7 +53,7 @@ fn a_satellite_that_stands_too_low_is_refused_with_its_angle() {
         "{error}"
     );
     assert!(error.contains("--slot 13 gives both at least"), "{error}");
-    assert!(course(&geo).0.rtt[1] > Duration::from_millis(480));
+    assert!(profile(&geo).0.rtt[1] > Duration::from_millis(480));
     // The poles see none of them, and no satellite sees both ends of the earth.
     let pole = wrong(&Orbit::new("geo", site("Oslo"), site("89,0")));
     assert!(pole.contains("no slot serves both places"), "{pole}");
@@ -64,7 +64,7 @@ fn a_satellite_that_stands_too_low_is_refused_with_its_angle() {
 #[test]
 fn a_constellation_brings_its_rates() {
     let iridium = Orbit::new("iridium", site("Anchorage"), site("Oslo"));
-    let (way, rates) = course(&iridium);
+    let (way, rates) = profile(&iridium);
     assert_eq!(rates, [Rate::from_bps(1_500_000); 2]);
     assert_eq!(
         way.text,
@@ -80,14 +80,14 @@ fn a_constellation_brings_its_rates() {
         rate: Some(Rate::from_mbps(1)),
         ..rest()
     };
-    let (_, rates) = iridium.course(Rate::from_mbps(10), given).unwrap();
+    let (_, rates) = iridium.profile(Rate::from_mbps(10), given).unwrap();
     assert_eq!(rates, [Rate::from_mbps(1), Rate::from_bps(200_000)]);
     // A day is longer than an hour, and begins like it.
     let day = Rest {
         over: Some(Duration::from_secs(86_400)),
         ..rest()
     };
-    let (day, _) = iridium.course(Rate::from_mbps(10), day).unwrap();
+    let (day, _) = iridium.profile(Rate::from_mbps(10), day).unwrap();
     assert_eq!(day.span, Duration::from_secs(86_400));
     let at = Time::ZERO + Duration::from_secs(1_000);
     assert_eq!(day.timelines[0].at(at), way.timelines[0].at(at));
@@ -129,7 +129,7 @@ fn shell(planes: u32, missing: u32) -> String {
 #[test]
 fn a_file_is_linked_where_it_is_a_grid_and_says_so() {
     let grid = file("grid.csv", &shell(8, 99));
-    let (way, _) = course(&Orbit::new(&grid, site("Berlin"), site("Nairobi")));
+    let (way, _) = profile(&Orbit::new(&grid, site("Berlin"), site("Nairobi")));
     assert!(way.text.contains("with links between them"), "{}", way.text);
     let note = way.notes.join(" ");
     assert!(
@@ -137,7 +137,7 @@ fn a_file_is_linked_where_it_is_a_grid_and_says_so() {
         "{note}"
     );
     let holed = file("holed.csv", &shell(8, 3));
-    let (way, _) = course(&Orbit::new(&holed, site("Berlin"), site("Vienna")));
+    let (way, _) = profile(&Orbit::new(&holed, site("Berlin"), site("Vienna")));
     let note = way.notes.join(" ");
     assert!(
         note.contains("not linked, since they form no grid: 7 planes, but not evenly"),

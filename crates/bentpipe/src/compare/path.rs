@@ -1,7 +1,7 @@
 //! The link that is compared on, as a scenario.
 
-use super::course::Course;
-use super::loss::Loss;
+use super::loss::{Loss, PACKET};
+use super::profile::LinkProfile;
 use crate::Error;
 use bentpipe_cc::PathHeader;
 use bentpipe_link::{
@@ -12,9 +12,6 @@ use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate};
 
-/// Bytes of a full packet at the IP layer, for counting in packets.
-pub(super) const PACKET: u64 = 1500;
-
 /// Packets that may wait at the sender of acknowledgements.
 const RETURN_QUEUE: Limit = Limit::Packets(1000);
 
@@ -23,7 +20,7 @@ pub const GIVEN_UP: Duration = Duration::from_secs(24 * 3600);
 
 /// The path that the traffic crosses.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct NetworkPath {
     /// Rate towards the receiver.
     pub rate: Rate,
@@ -38,7 +35,7 @@ pub struct NetworkPath {
     /// Round trip between the server and the gateway, where they are two nodes.
     pub server_rtt: Option<Duration>,
     /// How the link changes with time, if it does.
-    pub course: Option<Course>,
+    pub profile: Option<LinkProfile>,
 }
 
 impl NetworkPath {
@@ -102,27 +99,27 @@ impl NetworkPath {
     /// Share of the packets that are lost on the link, by its channel or its trace.
     #[must_use]
     pub fn lost(&self) -> f64 {
-        let by_trace = self.course.as_ref().map_or(0.0, |course| course.lost);
+        let by_trace = self.profile.as_ref().map_or(0.0, |profile| profile.lost);
         1.0 - (1.0 - self.loss.share.get()) * (1.0 - by_trace)
     }
 
     /// The path as the run with this seed finds it.
     pub(super) fn of_run(&self, seed: u64) -> NetworkPath {
-        let begun = |course: &Course| Course {
-            timelines: course.from(course.start(seed)),
-            ..course.clone()
+        let begun = |profile: &LinkProfile| LinkProfile {
+            timelines: profile.from(profile.start(seed)),
+            ..profile.clone()
         };
         NetworkPath {
-            course: self.course.as_ref().map(begun),
+            profile: self.profile.as_ref().map(begun),
             ..self.clone()
         }
     }
 
-    /// The same link if it stayed all the time what it is on the mean.
+    /// The same link if it stayed all the time what it is on average.
     #[must_use]
     pub fn steady(&self) -> NetworkPath {
         NetworkPath {
-            course: None,
+            profile: None,
             ..self.clone()
         }
     }
@@ -141,20 +138,23 @@ impl NetworkPath {
             found => found,
         });
         let link = |rate, limit, channel| LinkSettings {
-            rate,
-            // What is ideal is ideal over the shortest path.
-            one_way_delay: self.course.as_ref().map_or(self.rtt, |c| c.rtt[0]) / 2,
-            queue: match header {
-                PathHeader::Congestion => QueueSettings::Xcp(XcpSettings::new(limit)),
-                PathHeader::Bandwidth => QueueSettings::Bandwidth(BandwidthSettings::new(limit)),
-                PathHeader::None => QueueSettings::drop_tail(limit),
-            },
             channel,
-            framing: Bytes::ZERO,
+            ..LinkSettings::new(
+                rate,
+                // What is ideal is ideal over the shortest path.
+                self.profile.as_ref().map_or(self.rtt, |c| c.rtt[0]) / 2,
+                match header {
+                    PathHeader::Congestion => QueueSettings::Xcp(XcpSettings::new(limit)),
+                    PathHeader::Bandwidth => {
+                        QueueSettings::Bandwidth(BandwidthSettings::new(limit))
+                    }
+                    PathHeader::None => QueueSettings::drop_tail(limit),
+                },
+            )
         };
         let forward = link(self.rate, self.limit(), self.loss.channel(self.rate));
         let reverse = link(self.return_rate, RETURN_QUEUE, ChannelSettings::Perfect);
-        let timelines = self.course.as_ref().map(|c| c.timelines.clone());
+        let timelines = self.profile.as_ref().map(|c| c.timelines.clone());
         builder.link_pair("satellite", ends, [forward, reverse], timelines);
     }
 

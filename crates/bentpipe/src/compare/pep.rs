@@ -2,7 +2,7 @@
 
 /// A proxy between the server and the satellite link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Pep {
     /// None: the server's connection goes to the user.
     #[default]

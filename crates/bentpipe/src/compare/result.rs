@@ -8,13 +8,13 @@ use bentpipe_units::Duration;
 
 /// What one user experienced in one run. Units stand in the names.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct UserResult {
     /// The number of the user, from zero on.
     pub user: u32,
     /// What the user did.
     pub activity: Activity,
-    /// What the user waited for: the download, a page on the mean, or the
+    /// What the user waited for: the download, a page on average, or the
     /// video (its start and all of its stalls together). `None` if it did not
     /// end.
     pub time_s: Option<f64>,
@@ -33,9 +33,24 @@ pub struct UserResult {
     pub stall_s: f64,
 }
 
+impl UserResult {
+    /// Times that the video stopped; `None` if there was none or it did not begin.
+    #[must_use]
+    pub fn video_stalls(&self) -> Option<f64> {
+        self.startup_s.map(|_| self.stalls as f64)
+    }
+
+    /// How long the video stood still, seconds; `None` if there was none or it did not
+    /// begin.
+    #[must_use]
+    pub fn video_stall_s(&self) -> Option<f64> {
+        self.startup_s.map(|_| self.stall_s)
+    }
+}
+
 /// One run. Units stand in the names.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct RunResult {
     /// Seed of the run.
     pub seed: u64,

@@ -22,7 +22,7 @@ const LARGEST_WINDOW: u32 = 10_000;
 /// # Ok::<(), bentpipe::compare::SettingError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Setting {
     /// The name of the congestion control, `cubic`; on RFC hosts of a transport.
     pub control: String,

@@ -1,13 +1,14 @@
 //! How a setting is switched on: where, with which commands, and what must be
 //! installed before.
 
-use super::lineup::{Availability, Candidate, Hosts};
+use super::candidate::{Availability, Candidate, Hosts};
 use super::linux;
 use super::pep::Pep;
+use bentpipe_outcome::record;
 
 /// What the program that asks can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Build {
     /// It loads congestion controls into the kernel: `bentpipe kernel load`.
     pub kernel: bool,
@@ -21,15 +22,17 @@ impl Build {
     }
 }
 
-/// Commands that switch a setting on, in their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SwitchOn {
-    /// Where the commands are typed, and what else must be there, in sentences;
-    /// empty if there is nothing to do.
-    pub text: String,
-    /// The commands, each a line.
-    pub commands: Vec<String>,
+record! {
+    /// Commands that switch a setting on, in their order.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+    pub struct SwitchOn document {
+        /// Where the commands are typed, and what else must be there, in sentences;
+        /// empty if there is nothing to do.
+        label text: String;
+        /// The commands, each a line.
+        key commands: Vec<String>;
+    }
 }
 
 /// Debian's packages for a build with the kernel's congestion controls.

@@ -1,7 +1,7 @@
 //! A link by a trace of an emulator, in the place of its rate, and of delay and
 //! loss where the trace has them.
 
-use super::course::{Course, CourseKind};
+use super::profile::{LinkProfile, ProfileKind};
 use crate::{Error, input};
 use bentpipe_link::trace::{Content, TraceError, detect, leoreplayer, mahimahi, theaterq};
 use bentpipe_link::{Loss, Opportunities, Piece, Timeline};
@@ -62,7 +62,7 @@ impl Trace {
         &self.files
     }
 
-    pub(super) fn course(&self, rest: Rest) -> Result<Course, Error> {
+    pub(super) fn profile(&self, rest: Rest) -> Result<LinkProfile, Error> {
         if self.interval.is_zero() {
             let why = "needs delays that hold for longer than no time";
             return Err(Error::setting("trace", why));
@@ -88,20 +88,20 @@ impl Trace {
         let back = Rate::from_bps((rate.bps() / 5).max(1));
         let back = read.way_back(rest.return_rate.unwrap_or(back), delay / 2, self.interval)?;
         let text = format!("{} of {}", read.what(), lasting(length));
-        let mut course = Course::of(CourseKind::Trace, &name, text, [forth, back], span);
+        let mut profile = LinkProfile::of(ProfileKind::Trace, &name, text, [forth, back], span);
         // A trace ends with its last packet, and not with the second that is printed.
         let is_short = |over: &Duration| *over > length && lasting(*over) != lasting(length);
         if let Some(over) = rest.over.filter(is_short) {
-            course.notes.push(format!(
+            profile.notes.push(format!(
                 "The trace lasts {}, less than the {} that were asked for: times are those \
                  within the trace.",
                 lasting(length),
                 lasting(over)
             ));
         }
-        course.has_losses = matches!(read, Read::TheaterQ(_));
+        profile.has_losses = matches!(read, Read::TheaterQ(_));
         // Opportunities at one instant alone have no rate over time.
-        course.check("trace")
+        profile.check("trace")
     }
 
     fn read(&self) -> Result<Read, Error> {

@@ -1,4 +1,4 @@
-//! Files of traces become courses, or errors that say what is missing.
+//! Files of traces become profiles, or errors that say what is missing.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn the_formats_are_told_apart() {
     );
     let ms = Duration::from_millis;
 
-    let needs = Trace::new([&rate]).course(ALONE).unwrap_err().to_string();
+    let needs = Trace::new([&rate]).profile(ALONE).unwrap_err().to_string();
     assert!(
         needs.contains("rate has no delays: give the round-trip time"),
         "{needs}"
@@ -40,34 +40,37 @@ fn the_formats_are_told_apart() {
         rtt: Some(ms(60)),
         ..ALONE
     };
-    let course = Trace::new([&rate]).course(rest).unwrap();
-    assert_eq!(course.rate, Rate::from_mbps(6));
-    assert_eq!((course.rtt, course.span), ([ms(60); 3], ms(1000)));
-    assert_eq!(course.text, "a trace of mahimahi of 1.0 s");
+    let profile = Trace::new([&rate]).profile(rest).unwrap();
+    assert_eq!(profile.rate, Rate::from_mbps(6));
+    assert_eq!((profile.rtt, profile.span), ([ms(60); 3], ms(1000)));
+    assert_eq!(profile.text, "a trace of mahimahi of 1.0 s");
 
     // In either order.
     for files in [[&rate, &delay], [&delay, &rate]] {
-        let course = Trace::new(files).course(ALONE).unwrap();
-        assert_eq!(course.rate, Rate::from_mbps(6));
-        assert_eq!(course.rtt, [ms(40), ms(50), ms(60)]);
-        assert!(!course.has_losses && course.changes());
+        let profile = Trace::new(files).profile(ALONE).unwrap();
+        assert_eq!(profile.rate, Rate::from_mbps(6));
+        assert_eq!(profile.rtt, [ms(40), ms(50), ms(60)]);
+        assert!(!profile.has_losses && profile.changes());
         // Nothing else is constant on the way back.
-        let back = course.timelines[1].means(Time::ZERO, ms(40));
+        let back = profile.timelines[1].means(Time::ZERO, ms(40));
         assert_eq!(
             (back.rate, back.one_way_delay[1]),
             (Rate::from_bps(1_200_000), ms(25))
         );
     }
-    let course = Trace::new([&queue]).course(ALONE).unwrap();
-    assert_eq!((course.rate, course.has_losses), (Rate::from_mbps(4), true));
-    assert_eq!(course.rtt, [ms(10), ms(16), ms(18)]);
+    let profile = Trace::new([&queue]).profile(ALONE).unwrap();
+    assert_eq!(
+        (profile.rate, profile.has_losses),
+        (Rate::from_mbps(4), true)
+    );
+    assert_eq!(profile.rtt, [ms(10), ms(16), ms(18)]);
     // What it loses counts as lost by the link.
     let path = crate::Comparison::new()
         .trace(Trace::new([&queue]))
         .path()
         .unwrap();
     assert!(path.loss.is_none() && (path.lost() - 0.1125).abs() < 1e-6);
-    let given = Trace::new([&queue]).course(rest).unwrap_err().to_string();
+    let given = Trace::new([&queue]).profile(rest).unwrap_err().to_string();
     assert!(given.contains("has delays of its own"), "{given}");
 }
 
@@ -81,7 +84,7 @@ fn a_trace_is_as_long_as_its_length_is_printed() {
             over: Some(Duration::from_secs(asked)),
             ..ALONE
         };
-        Trace::new([&rate]).course(rest).unwrap().notes
+        Trace::new([&rate]).profile(rest).unwrap().notes
     };
     assert!(noted(120).is_empty(), "{:?}", noted(120));
     assert_eq!(noted(150).len(), 1);
@@ -95,7 +98,7 @@ fn what_is_no_trace_says_why() {
     let broken = file("broken", "1\n2\n7\n3.5x\n");
     let wrong = |files: &[&PathBuf]| {
         let trace = Trace::new(files.iter().copied());
-        trace.course(ALONE).unwrap_err().to_string()
+        trace.profile(ALONE).unwrap_err().to_string()
     };
     assert!(wrong(&[&delay]).contains("ms has delays alone"));
     assert!(wrong(&[&words]).contains("words is no trace: expected a line of milliseconds"));
@@ -103,7 +106,7 @@ fn what_is_no_trace_says_why() {
     assert!(wrong(&[&delay, &delay]).contains("one of delivery opportunities and one of delays"));
     assert!(wrong(&[&rate, &rate, &rate]).contains("not 3"));
     assert!(wrong(&[]).contains("not 0"));
-    let none = Trace::new([rate]).interval(Duration::ZERO).course(ALONE);
+    let none = Trace::new([rate]).interval(Duration::ZERO).profile(ALONE);
     assert!(none.is_err());
     assert!(wrong(&[&PathBuf::from("/nowhere/at/all")]).contains("/nowhere/at/all"));
 }

@@ -3,7 +3,7 @@
 //! | traffic | a user |
 //! |---|---|
 //! | download | fetches one file |
-//! | web | reads [`PAGES`] pages over one connection, as over HTTP/2, with pauses of 8 s on the mean; sizes are log-normal, their deviation is their mean, none is above five times that. Beside it, over another connection, objects of about 30 kB a second apart: what a page fetches while it is read |
+//! | web | reads [`PAGES`] pages over one connection, as over HTTP/2, with pauses of 8 s on average; sizes are log-normal, their deviation is their mean, none is above five times that. Beside it, over another connection, objects of about 30 kB a second apart: what a page fetches while it is read |
 //! | video | watches 60 s of video at a constant quality: segments of 4 s, playback from the first on, at most 30 s ahead. The bitrate is the highest step of [`LADDER`] that needs less than 70% of the user's share of the link |
 //! | mixed | the first downloads, the second browses, the third watches, and so on |
 
@@ -27,7 +27,7 @@ const VIDEO: Duration = Duration::from_secs(60);
 
 /// What the users do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Traffic {
     /// Each downloads one file.
     #[default]
@@ -42,7 +42,7 @@ pub enum Traffic {
 
 /// What one user does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Activity {
     /// Downloads a file.
     Download,
@@ -138,7 +138,7 @@ const PAGE: Bytes = Bytes::new(2_000_000);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Work {
     pub(super) traffic: Traffic,
-    /// Of a download, or of a page on the mean.
+    /// Of a download, or of a page on average.
     pub(super) size: Bytes,
     /// Bitrate of videos.
     pub(super) bitrate: Rate,

@@ -1,7 +1,8 @@
 //! The verdict in sentences.
 
 use super::answer::{Answer, Row};
-use super::lineup::{Availability, DEFAULT, Hosts};
+use super::candidate::{Availability, DEFAULT, Hosts};
+use super::cell::Cell;
 use super::pep::Pep;
 use super::switch::{Build, SwitchOn};
 use super::traffic::Traffic;
@@ -18,8 +19,8 @@ impl Answer {
     pub fn headline(&self) -> String {
         let Some(pick) = self.recommended() else {
             return match self.anything_ended() {
-                true => "Nothing that was compared can be switched on today.".to_owned(),
-                false => format!("No {} ended.", self.unit()),
+                true => "None of the compared settings can be switched on today.".to_owned(),
+                false => format!("No {} finished.", self.unit()),
             };
         };
         let what = match self.hosts {
@@ -28,7 +29,7 @@ impl Answer {
         };
         match self.is_kept() {
             true if self.verdict.certainty == Certainty::Open => format!(
-                "Keep {}{} for now: these runs do not prove anything else faster.",
+                "Keep {}{} for now: nothing else is measurably faster in these runs.",
                 pick.name,
                 behind(pick.pep)
             ),
@@ -52,10 +53,10 @@ impl Answer {
     /// Why nothing is changed.
     fn why_kept(&self) -> &'static str {
         let mut rejected = self.verdict.rejected.iter().map(|(_, objection)| objection);
-        match rejected.find(|o| **o != Objection::NotThere) {
-            Some(Objection::Harms(_)) => "what is faster slows others down too much",
-            Some(Objection::Wastes(_)) => "what is faster sends too much again",
-            _ => "nothing that can be switched on is worth a change",
+        match rejected.find(|o| **o != Objection::Unavailable) {
+            Some(Objection::Harms(_)) => "everything faster slows others down too much",
+            Some(Objection::Wastes(_)) => "everything faster retransmits too much",
+            _ => "nothing available is worth a change",
         }
     }
 
@@ -72,12 +73,12 @@ impl Answer {
         if self.recommended().is_none() {
             lines.push(match self.anything_ended() {
                 true => {
-                    "The proxies are predictions; `--pep none` or `--pep split` beside them shows \
-                     what is there today."
+                    "These proxies are predictions; add `--pep none` or `--pep split` to see what \
+                     is available today."
                 }
                 false => {
-                    "Nothing ended within 24 hours of simulated time. Are --rate, --size and \
-                     --loss what you mean?"
+                    "Nothing finished within 24 hours of simulated time. Check --rate, --size and \
+                     --loss."
                 }
             }
             .to_owned());
@@ -174,8 +175,8 @@ impl Answer {
             less(middle, usual) < gain.share / 2.0 && less(slow, usually_slow) > gain.share;
         in_the_tail.then(|| {
             format!(
-                "Mostly the slow ones gain: one in ten takes over {} instead of {}, the middle one \
-                 {} instead of {}.",
+                "Most of the gain is in the tail: the slowest 10% exceed {} instead of {}, while \
+                 the median is {} instead of {}.",
                 seconds(slow),
                 seconds(usually_slow),
                 seconds(middle),
@@ -190,9 +191,9 @@ impl Answer {
         let one = |(size, row, gain): &(bentpipe_units::Bytes, usize, Gain)| {
             let row = &self.rows[*row];
             let less = 100.0 * gain.share;
-            format!("{} for {size} ({less:.0}% less)", row_name(row))
+            format!("{} for {size} ({less:.0}% less time)", row_name(row))
         };
-        let mut text = format!("It changes with the size: better is {}", one(first));
+        let mut text = format!("The best choice depends on the size: {}", one(first));
         for other in rest {
             text += &format!(", {}", one(other));
         }
@@ -211,7 +212,7 @@ impl Answer {
         let other = self.beside.as_deref().unwrap_or(DEFAULT);
         let sure = harm.ci95.map(|ci| {
             let (least, most) = (signed(harm.share - ci), signed(harm.share + ci));
-            format!("95% sure: {least} to {most}%")
+            format!("95% CI {least} to {most}%")
         });
         let percent = match &sure {
             Some(sure) => format!("{}%; {sure}", signed(harm.share)),
@@ -226,7 +227,7 @@ impl Answer {
                 };
                 let takes = match self.traffic {
                     Traffic::Mixed => {
-                        format!("beside {beside}, what users of {other} wait for takes {longer}")
+                        format!("beside {beside}, users of {other} wait {longer}")
                     }
                     _ => format!(
                         "beside {beside}, {}s with {other} take {longer} over all sizes",
@@ -250,20 +251,21 @@ impl Answer {
         match harm.effect() {
             Effect::Hurts => format!("{subject} hurts others: {takes}{than}{mean}."),
             Effect::MayHurt if harm.share <= HARM_NOTED => format!(
-                "{} not show whether {} hurts others ({percent}).",
-                capital(&doing(harm.runs)),
-                if subject == "It" { "it" } else { subject }
+                "Whether {} hurts others is unclear after {} ({percent}).",
+                if subject == "It" { "it" } else { subject },
+                counted(harm.runs)
             ),
             Effect::MayHurt => format!(
-                "{subject} may hurt others: {takes}{than}{mean}, which {} not prove.",
-                doing(harm.runs)
+                "{subject} may hurt others: {takes}{than}{mean}, not statistically significant \
+                 over {}.",
+                counted(harm.runs)
             ),
-            Effect::Helps => format!("{subject} leaves others more: {takes}{than}."),
+            Effect::Helps => format!("{subject} helps others: {takes}{than}."),
             Effect::None if than.is_empty() => {
                 format!("{subject} does not hurt others: {takes}.")
             }
             Effect::None => format!(
-                "{subject} does not hurt others: {takes}; {} beside {DEFAULT}.",
+                "{subject} does not hurt others: {takes}, against {} beside {DEFAULT}.",
                 seconds(harm.before_s)
             ),
         }
@@ -279,8 +281,7 @@ impl Answer {
         let [asked] = asked.as_slice() else {
             return None;
         };
-        let (rows, _) = super::standing::standings(self, None);
-        let harm = rows[*asked].harm?;
+        let harm = self.harms()[*asked]?;
         let name = row_name(&self.rows[*asked]);
         Some(self.effect(&name, "it", &harm))
     }
@@ -288,7 +289,7 @@ impl Answer {
     fn what_it_costs(&self) -> Option<String> {
         let costs = self.verdict.costs.iter().filter_map(|cost| self.cost(cost));
         let costs: Vec<String> = costs.collect();
-        let what = if self.is_kept() { "Beware" } else { "It costs" };
+        let what = if self.is_kept() { "Note" } else { "Cost" };
         (!costs.is_empty()).then(|| format!("{what}: {}.", costs.join("; ")))
     }
 
@@ -296,19 +297,19 @@ impl Answer {
         Some(match cost {
             // It has a sentence of its own.
             Cost::Harm(_) => return None,
-            Cost::Unfinished { count, of } => format!("{count} of {of} runs did not end"),
+            Cost::Unfinished { count, of } => format!("{count} of {of} runs did not finish"),
             Cost::Background { lost, before } => format!(
-                "the other traffic loses {} of its packets ({} with {DEFAULT})",
+                "the background traffic loses {} of its packets ({} with {DEFAULT})",
                 percent(*lost),
                 percent(*before)
             ),
             Cost::Waiting { wait_s, before_s } => format!(
-                "packets of others wait up to {} at the link ({} with {DEFAULT})",
+                "packets of others queue for up to {} at the link ({} with {DEFAULT})",
                 seconds(*wait_s),
                 seconds(*before_s)
             ),
             Cost::Waste { share, before } => format!(
-                "{} of its packets are sent again ({} with {DEFAULT})",
+                "{} of its packets are retransmissions ({} with {DEFAULT})",
                 percent(*share),
                 percent(*before)
             ),
@@ -317,7 +318,10 @@ impl Answer {
                 let before = before.map_or_else(String::new, |before| {
                     format!(" ({} with {DEFAULT})", seconds(before))
                 });
-                format!("one in ten takes more than {}{before}", seconds(*slow_s))
+                format!(
+                    "the slowest 10% take more than {}{before}",
+                    seconds(*slow_s)
+                )
             }
         })
     }
@@ -332,28 +336,30 @@ impl Answer {
         if names.is_empty() {
             return None;
         }
-        let verb = if names.len() == 1 { "is" } else { "are" };
-        let names = list(&names);
-        Some(format!("{names} {verb} as fast and no nearer to use."))
+        let text = match names.len() {
+            1 => "performs equally and is no easier to deploy",
+            _ => "perform equally and are no easier to deploy",
+        };
+        Some(format!("{} {text}.", list(&names)))
     }
 
     fn what_is_rejected(&self) -> Option<String> {
         let (row, objection) = self.verdict.rejected.first()?;
         if matches!(objection, Objection::Harms(_)) && self.harm_of_one().is_some() {
-            // That was said.
+            // `whom_it_hurts` has said it.
             return None;
         }
         let row = &self.rows[*row];
-        let time = row.cells.last().and_then(super::Cell::time);
+        let time = row.cells.last().and_then(Cell::time);
         let time = time.map_or(String::new(), |t| format!(" ({})", seconds(t.mean)));
         let why = match objection {
-            Objection::NotThere => "cannot be switched on today".to_owned(),
+            Objection::Unavailable => "cannot be switched on today".to_owned(),
             Objection::Harms(share) => format!("slows others down by {:.0}%", 100.0 * share),
-            Objection::Wastes(share) => format!("sends {} of its packets again", percent(*share)),
-            Objection::DoesNotEnd(count) => format!("did not end in {count} runs"),
+            Objection::Wastes(share) => format!("retransmits {} of its packets", percent(*share)),
+            Objection::DoesNotEnd(count) => format!("did not finish in {}", counted(*count)),
         };
         Some(format!(
-            "Faster, but not recommended: {}{time} {why}.",
+            "{}{time} is faster but not recommended: it {why}.",
             row_name(row)
         ))
     }
@@ -361,15 +367,12 @@ impl Answer {
     fn how_sure(&self) -> Option<String> {
         let runs = self.most_runs();
         match self.verdict.certainty {
-            Certainty::Exact => Some("One run: nothing here is random.".to_owned()),
+            Certainty::Exact => Some("One run is exact: nothing here is random.".to_owned()),
             Certainty::Clear => None,
             Certainty::Open => Some(format!(
-                "Not sure: {} room for another to be faster by more than {:.0}%; more are run with \
-                 --runs {}.",
-                match runs {
-                    1 => "one run leaves".to_owned(),
-                    n => format!("{n} runs leave"),
-                },
+                "Uncertain: after {} another setting may still be faster by more than {:.0}%; \
+                 --runs {} narrows it down.",
+                counted(runs),
                 100.0 * WORTH,
                 (runs * 4).max(50)
             )),
@@ -377,16 +380,16 @@ impl Answer {
     }
 }
 
-/// `28% less (95% interval: 20 to 36%; 50 runs)`.
+/// `28% less time (95% CI 20 to 36%; 50 runs)`.
 fn less(gain: &Gain) -> String {
     let share = 100.0 * gain.share;
     let main = match gain.share >= 0.6 {
         true => format!("{:.1} times as fast", 1.0 / (1.0 - gain.share).max(1e-3)),
-        false => format!("{share:.0}% less"),
+        false => format!("{share:.0}% less time"),
     };
     match gain.ci95 {
         Some(ci) => format!(
-            "{main} (95% sure: {:.0} to {:.0}% less; {} runs)",
+            "{main} (95% CI {:.0} to {:.0}% less; {} runs)",
             share - 100.0 * ci,
             (share + 100.0 * ci).min(100.0),
             gain.runs
@@ -395,11 +398,11 @@ fn less(gain: &Gain) -> String {
     }
 }
 
-/// `12 runs do`, `one run does`.
-fn doing(runs: usize) -> String {
+/// `12 runs`, `one run`.
+fn counted(runs: usize) -> String {
     match runs {
-        1 => "one run does".to_owned(),
-        n => format!("{n} runs do"),
+        1 => "one run".to_owned(),
+        n => format!("{n} runs"),
     }
 }
 

@@ -47,7 +47,7 @@ const SESSION: Duration = Duration::from_secs(120);
 
 /// What is recorded of a run.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Detail {
     /// The number of the user, from zero on.
     pub user: u32,
@@ -76,7 +76,7 @@ impl Default for Detail {
 
 /// One run of a row, as one of its users experienced it.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Recording {
     /// Seed of the run.
     pub seed: u64,
@@ -137,9 +137,8 @@ impl Answer {
         let scenario = self.scenario_of_run(row, size, seed)?;
         let name = users::name(detail.user);
         let flow = scenario.flows.iter().position(|f| f.name == name);
-        let flow = flow.ok_or_else(|| Error::Setting {
-            setting: "users",
-            why: format!("leaves out user {}", detail.user + 1),
+        let flow = flow.ok_or_else(|| {
+            Error::setting("users", format!("leaves out user {}", detail.user + 1))
         })?;
         let leg = over_link(&scenario, flow);
         let spacing = self.span(cell) / detail.samples.max(1);

@@ -69,7 +69,7 @@ impl StepKind {
 
 /// Why a packet is sent now: what has just happened at its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub enum Trigger {
     /// Nothing at this instant but a timer of pacing or of loss recovery, or the
     /// application.
@@ -85,7 +85,7 @@ pub enum Trigger {
 
 /// One step of a connection.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Step {
     /// When.
     pub at: Time,
@@ -117,7 +117,7 @@ pub struct Step {
 
 /// The packets of one connection between two times.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Packets {
     /// The steps, in the order of time.
     pub steps: Vec<Step>,

@@ -5,7 +5,7 @@ use bentpipe_units::Time;
 
 /// A phase: what outcomes call it, and what people do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Phase {
     /// The name in outcomes and qlog.
     pub name: &'static str,
@@ -201,7 +201,7 @@ impl Phase {
 
 /// A time in one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct PhaseSpan {
     /// The phase.
     pub phase: Phase,

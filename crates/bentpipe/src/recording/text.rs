@@ -54,9 +54,9 @@ pub(super) fn lasting(time: Duration) -> String {
 pub(super) const fn place(cause: LossCause) -> &'static str {
     match cause {
         LossCause::QueueFull => "at the full queue",
-        LossCause::Aqm => "by the queue before it is full",
-        LossCause::Channel => "by errors of the channel",
-        LossCause::Outage => "in an outage of the link",
+        LossCause::Aqm => "by early drops of the queue",
+        LossCause::Channel => "to channel errors",
+        LossCause::Outage => "in a link outage",
         LossCause::NoRoute => "without a route",
         _ => "elsewhere",
     }

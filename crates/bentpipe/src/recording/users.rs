@@ -1,6 +1,6 @@
 //! The series of the users of a comparison.
 
-use bentpipe_outcome::{FlowSeries, Outcome, SenderSample, WindowRate, window_rates};
+use bentpipe_outcome::{FlowSeries, Outcome, SenderSample, WindowRate};
 use bentpipe_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 
@@ -28,14 +28,11 @@ pub fn sender_of<'a>(outcome: &'a Outcome, series: &'a FlowSeries) -> &'a FlowSe
 /// of each.
 #[must_use]
 pub fn rates(series: &FlowSeries, window: Duration) -> Vec<(f64, f64)> {
-    let steps = series.delivered.iter();
-    let steps: Vec<(u64, u64)> = steps.map(|(at, n)| (at.as_nanos(), n.get())).collect();
     let ends = |r: WindowRate| {
         let rate = r.bytes_per_second * 8e-6;
         [r.from_ns, r.to_ns].map(|at| (at as f64 / 1e9, rate))
     };
-    let windows = window_rates(&steps, window.as_nanos()).into_iter();
-    windows.flat_map(ends).collect()
+    series.rates(window).into_iter().flat_map(ends).collect()
 }
 
 /// What the users of a run received together, and the sum of their windows.

@@ -10,7 +10,7 @@ use bentpipe_units::{Bytes, Duration, Time};
 
 /// Data that were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Loss {
     /// When.
     pub at: Time,
@@ -24,7 +24,7 @@ pub struct Loss {
 
 /// Data that were sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Resent {
     /// When.
     pub at: Time,

@@ -1,6 +1,6 @@
 //! Controls that watch the RTT, and those for large windows.
 
-use super::table::{INITIAL_WINDOW, WINDOW_CLAMP, choice, control, count, decimal, flag};
+use super::table::{choice, control, count, decimal, flag, parameters};
 use crate::{Control, Kind, Parameter};
 
 /// Segments in a queue, in millionths.
@@ -36,153 +36,71 @@ const WHOLE_DIFF: Parameter = flag(
     "round the segments in the queue to whole ones (ns-2)",
 );
 
-static VEGAS: [Parameter; 6] = [INITIAL_WINDOW, WINDOW_CLAMP, ALPHA, BETA, GAMMA, WHOLE_DIFF];
+parameters! { VEGAS:
+    shared ALPHA;
+    shared BETA;
+    shared GAMMA;
+    shared WHOLE_DIFF;
+}
 
-static NEW_VEGAS: [Parameter; 9] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    ALPHA,
-    BETA,
-    GAMMA,
-    WHOLE_DIFF,
-    flag("paced_start", &[1], "spread the packets of slow start"),
-    flag("pairs", &[1], "send them two at a time"),
-    flag(
-        "convergence",
-        &[1],
-        "go to the window that fits the path when slow start ends",
-    ),
-];
+parameters! { NEW_VEGAS:
+    shared ALPHA;
+    shared BETA;
+    shared GAMMA;
+    shared WHOLE_DIFF;
+    flag paced_start: &[1], "spread the packets of slow start";
+    flag pairs: &[1], "send them two at a time";
+    flag convergence: &[1], "go to the window that fits the path when slow start ends";
+}
 
-static VENO: [Parameter; 3] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    decimal(
-        "beta",
-        "segments",
-        &[3_000_000],
-        QUEUED,
-        "backlog that separates random loss from congestion",
-    ),
-];
+parameters! { VENO:
+    decimal beta: "segments", &[3_000_000], QUEUED,
+        "backlog that separates random loss from congestion";
+}
 
-static SCALABLE: [Parameter; 6] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    decimal(
-        "increase",
-        "segments",
-        &[10_000],
-        (1, 1_000_000),
-        "what an ACK adds in congestion avoidance",
-    ),
-    decimal(
-        "decrease",
-        "",
-        &[125_000],
-        (10_000, 900_000),
-        "part of the window that a loss takes",
-    ),
-    count(
-        "low_window",
-        "segments",
-        &[16],
-        (1, 1_000_000),
-        "below this window it is Reno",
-    ),
-    choice(
-        "count",
-        &["acks", "segments"],
-        "what a step of congestion avoidance counts",
-    ),
-];
+parameters! { SCALABLE:
+    decimal increase: "segments", &[10_000], (1, 1_000_000),
+        "what an ACK adds in congestion avoidance";
+    decimal decrease: "", &[125_000], (10_000, 900_000), "part of the window that a loss takes";
+    count low_window: "segments", &[16], (1, 1_000_000), "below this window it is Reno";
+    choice count: &["acks", "segments"], "what a step of congestion avoidance counts";
+}
 
-static HIGHSPEED: [Parameter; 7] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    count(
-        "low_window",
-        "segments",
-        &[38],
-        (1, 1_000_000),
-        "up to this window it is Reno",
-    ),
-    count(
-        "high_window",
-        "segments",
-        &[83_000],
-        (1, 1_000_000),
-        "the mean window at loss rate high_p",
-    ),
-    Parameter {
-        name: "high_p",
-        kind: Kind::Decimal(1_000_000_000_000),
-        unit: "",
-        default: &[100_000],
-        minimum: 1,
-        maximum: 100_000_000_000,
-        summary: "loss rate at high_window",
-    },
-    decimal(
-        "high_decrease",
-        "",
-        &[100_000],
-        (10_000, 500_000),
-        "part of the window that a loss takes at high_window",
-    ),
-    choice(
-        "count",
-        &["acks", "segments"],
-        "what a step of congestion avoidance counts",
-    ),
-];
+const HIGH_P: Parameter = Parameter {
+    name: "high_p",
+    kind: Kind::Decimal(1_000_000_000_000),
+    unit: "",
+    default: &[100_000],
+    minimum: 1,
+    maximum: 100_000_000_000,
+    summary: "loss rate at high_window",
+};
 
-static PROACTIVE: [Parameter; 9] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    count(
-        "rises",
-        "",
-        &[2],
-        (1, 100),
-        "rises (and falls) of the mean RTT in a row that change the state: 2 for three windows",
-    ),
-    decimal(
-        "dead_band",
-        "",
-        &[0],
-        (0, 1_000_000),
-        "share of the last mean RTT that a change must exceed to count",
-    ),
-    decimal(
-        "penalty",
-        "",
-        &[850_000],
-        (50_000, 1_000_000),
-        "what incipient congestion leaves of the window; 1 leaves it all",
-    ),
-    choice(
-        "slow_start",
-        &["same", "one-rise"],
-        "what slow start takes for incipient congestion: the same, or the first rise",
-    ),
-    choice(
-        "timeout_ssthresh",
-        &["previous", "flight"],
-        "what a timeout halves for ssthresh",
-    ),
-    choice(
-        "after_error",
-        &["avoidance", "by-ssthresh"],
+parameters! { HIGHSPEED:
+    count low_window: "segments", &[38], (1, 1_000_000), "up to this window it is Reno";
+    count high_window: "segments", &[83_000], (1, 1_000_000), "the mean window at loss rate high_p";
+    shared HIGH_P;
+    decimal high_decrease: "", &[100_000], (10_000, 500_000),
+        "part of the window that a loss takes at high_window";
+    choice count: &["acks", "segments"], "what a step of congestion avoidance counts";
+}
+
+parameters! { PROACTIVE:
+    count rises: "", &[2], (1, 100),
+        "rises (and falls) of the mean RTT in a row that change the state: 2 for three windows";
+    decimal dead_band: "", &[0], (0, 1_000_000),
+        "share of the last mean RTT that a change must exceed to count";
+    decimal penalty: "", &[850_000], (50_000, 1_000_000),
+        "what incipient congestion leaves of the window; 1 leaves it all";
+    choice slow_start: &["same", "one-rise"],
+        "what slow start takes for incipient congestion: the same, or the first rise";
+    choice timeout_ssthresh: &["previous", "flight"], "what a timeout halves for ssthresh";
+    choice after_error: &["avoidance", "by-ssthresh"],
         "where a loss without incipient congestion leads: congestion avoidance, or what cwnd and \
-         ssthresh say",
-    ),
-    choice(
-        "start_ssthresh",
-        &["half-receive-window", "transport"],
-        "first ssthresh: half of the receive window, or the kernel's",
-    ),
-];
+         ssthresh say";
+    choice start_ssthresh: &["half-receive-window", "transport"],
+        "first ssthresh: half of the receive window, or the kernel's";
+}
 
 pub(super) const CONTROLS: [Control; 6] = [
     control!(

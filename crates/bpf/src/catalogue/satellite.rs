@@ -1,50 +1,21 @@
-//! The controls of Caini & Firrincieli 2006 and what they are made of.
+//! The controls of Caini & Firrincieli 2006 and their components.
 
 use super::table::{
-    ACCOUNTING, HOE, INITIAL_WINDOW, RECOVERY_FIX, WINDOW_CLAMP, choice, control, count, decimal,
-    flag, time,
+    ACCOUNTING, HOE, RECOVERY_FIX, choice, control, count, decimal, flag, parameters, time,
 };
 use crate::{Control, Parameter};
 
-static HYBLA: [Parameter; 10] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    time(
-        "rtt0",
-        &[25_000_000],
-        (100_000, 60_000_000_000),
-        "RTT of the reference connection",
-    ),
-    flag(
-        "doubling_limit",
-        &[1],
-        "an ACK adds no more than cwnd while Hoe's estimate is not there",
-    ),
-    choice(
-        "start_window",
-        &["transport", "rho"],
-        "initial window: initial_window, or rho (Linux)",
-    ),
-    choice(
-        "gate",
-        &["hoe", "off"],
-        "the bandwidth-delay product up to which cwnd grows by rho^2",
-    ),
-    choice(
-        "count",
-        &["segments", "acks"],
-        "what a step of congestion avoidance counts",
-    ),
-    HOE,
-    RECOVERY_FIX,
-    decimal(
-        "pacing_gain",
-        "",
-        &[1_000_000],
-        (0, 4_000_000),
-        "packets leave at so many times cwnd / smoothed RTT; 0: as the window allows",
-    ),
-];
+parameters! { HYBLA:
+    time rtt0: &[25_000_000], (100_000, 60_000_000_000), "RTT of the reference connection";
+    flag doubling_limit: &[1], "an ACK adds no more than cwnd while Hoe's estimate is not there";
+    choice start_window: &["transport", "rho"], "initial window: initial_window, or rho (Linux)";
+    choice gate: &["hoe", "off"], "the bandwidth-delay product up to which cwnd grows by rho^2";
+    choice count: &["segments", "acks"], "what a step of congestion avoidance counts";
+    shared HOE;
+    shared RECOVERY_FIX;
+    decimal pacing_gain: "", &[1_000_000], (0, 4_000_000),
+        "packets leave at so many times cwnd / smoothed RTT; 0: as the window allows";
+}
 
 const FILTER: Parameter = choice(
     "filter",
@@ -67,46 +38,29 @@ const ZERO_SAMPLES: Parameter = count(
     "m: zero samples every tau / m without an ACK",
 );
 
-static WESTWOOD: [Parameter; 6] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    FILTER,
-    TAU,
-    ZERO_SAMPLES,
-    ACCOUNTING,
-];
+parameters! { WESTWOOD:
+    shared FILTER;
+    shared TAU;
+    shared ZERO_SAMPLES;
+    shared ACCOUNTING;
+}
 
-static ETCPW: [Parameter; 8] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    FILTER,
-    TAU,
-    ZERO_SAMPLES,
-    ACCOUNTING,
-    HOE,
-    RECOVERY_FIX,
-];
+parameters! { ETCPW:
+    shared FILTER;
+    shared TAU;
+    shared ZERO_SAMPLES;
+    shared ACCOUNTING;
+    shared HOE;
+    shared RECOVERY_FIX;
+}
 
-static WESTWOODP: [Parameter; 6] = [
-    INITIAL_WINDOW,
-    WINDOW_CLAMP,
-    choice(
-        "filter",
-        &["exponential", "tustin"],
-        "low-pass on the samples: the paper's, or that of ns-3",
-    ),
-    choice(
-        "cut",
-        &["at-loss", "linux"],
-        "cut to the estimate at the loss or after recovery",
-    ),
-    ACCOUNTING,
-    flag(
-        "skip_app_limited",
-        &[1],
-        "a sample from a window that was not used counts only if larger",
-    ),
-];
+parameters! { WESTWOODP:
+    choice filter: &["exponential", "tustin"],
+        "low-pass on the samples: the paper's, or that of ns-3";
+    choice cut: &["at-loss", "linux"], "cut to the estimate at the loss or after recovery";
+    shared ACCOUNTING;
+    flag skip_app_limited: &[1], "a sample from a window that was not used counts only if larger";
+}
 
 pub(super) const CONTROLS: [Control; 4] = [
     control!(

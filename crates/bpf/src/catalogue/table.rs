@@ -1,4 +1,4 @@
-//! How the tables of the catalogue are written.
+//! Helpers to write the tables of the catalogue.
 
 use crate::{Control, Kind, Parameter};
 
@@ -135,11 +135,28 @@ macro_rules! control {
                 summary: concat!($brief, ", in the C that runs in the kernel"),
                 source: $source,
             },
-            parameters: &$parameters,
+            parameters: $parameters,
         }
     };
 }
 pub(super) use control;
+
+/// The parameters of a control after those that all have first:
+/// `kind name: what the function of that name takes;`, or `shared CONSTANT;`.
+macro_rules! parameters {
+    ($NAME:ident: $($kind:ident $name:ident $(: $($argument:expr),+)?;)*) => {
+        static $NAME: &[Parameter] = &[
+            crate::catalogue::table::INITIAL_WINDOW,
+            crate::catalogue::table::WINDOW_CLAMP,
+            $(parameters!(@one $kind $name $($($argument),+)?)),*
+        ];
+    };
+    (@one shared $constant:ident) => { $constant };
+    (@one $kind:ident $name:ident $($argument:expr),+) => {
+        $kind(stringify!($name), $($argument),+)
+    };
+}
+pub(super) use parameters;
 
 impl Control {
     /// How many words its parameters take.

@@ -40,7 +40,7 @@ pub struct Socket {
     pub prior_cwnd: u32,
     /// Segments that are not acknowledged cumulatively.
     pub packets_out: u32,
-    /// Retransmissions under way.
+    /// Retransmitted segments in flight.
     pub retrans_out: u32,
     /// Segments that are acknowledged selectively.
     pub sacked_out: u32,
@@ -62,7 +62,7 @@ pub struct Socket {
     pub mss_cache: u32,
     /// Segments with data sent so far.
     pub data_segs_out: u32,
-    /// Retransmissions so far.
+    /// Retransmissions since the start of the connection.
     pub total_retrans: u32,
     /// 1 where the window was full.
     pub is_cwnd_limited: u32,
@@ -74,7 +74,7 @@ pub struct Socket {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct AckSample {
-    /// Segments.
+    /// Segments covered by the ACK.
     pub pkts_acked: u32,
     /// RTT of the newest that was sent once, microseconds; -1 without one.
     pub rtt_us: i32,
@@ -98,7 +98,7 @@ pub struct RateSample {
     pub prior_in_flight: u32,
     /// 1 where the application limited the sending.
     pub is_app_limited: u32,
-    /// Nothing.
+    /// Padding of the structure.
     pub reserved: u32,
 }
 

@@ -33,7 +33,7 @@ pub enum OpenError {
     Layout {
         /// Sizes in the library.
         found: [u32; 4],
-        /// Sizes here.
+        /// Sizes of the structures in this build, bytes.
         expected: [u32; 4],
     },
 }

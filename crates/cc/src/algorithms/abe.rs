@@ -4,9 +4,8 @@
 //! R_n = (RTT R_{n-1} + L_n) / ((t_n - t_{n-1}) + RTT), L_n the data that the
 //! ACK at t_n acknowledges. The window that fits is RTTmin x R / MSS.
 //!
-//! Left open, and the reading chosen: the RTT is the smoothed one; a duplicate
-//! ACK stands for one segment, which a later cumulative ACK does not count
-//! again; the first ACK only sets the clock.
+//! Left open, and the reading chosen: the RTT is the smoothed one; a duplicate ACK counts as one
+//! segment, which a later cumulative ACK does not count again; the first ACK only sets the clock.
 
 use crate::slots::{Accounting, AckCount, fitting_window};
 use crate::{Ack, CWND_LIMIT};
@@ -16,7 +15,7 @@ use bentpipe_units::{Duration, Rate, Segments, Time};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Abe {
     count: AckCount,
-    /// bit/s.
+    /// Estimate of the rate, bit/s.
     rate: f64,
     last_ack: Option<Time>,
 }

@@ -30,7 +30,6 @@ impl AfterLoss {
         }
     }
 
-    /// The window grew.
     pub(super) fn grow(&mut self, by: Segments) {
         self.cwnd += by;
     }
@@ -40,7 +39,6 @@ impl AfterLoss {
         self.cwnd = self.cwnd.min(to);
     }
 
-    /// Recovery ended.
     pub(super) fn leave(&self, exit: &RecoveryExit, window: &mut Window) {
         if self.cwnd.is_finite() {
             window.cwnd = self.cwnd.max(1.0);

@@ -22,7 +22,7 @@ use crate::slots::{Reno, Standard, Westwood, fitting_window};
 use crate::{Ack, Classic, CongestionControl, Loss, Phase, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Rate};
 
-/// Astart on Westwood.
+/// Astart for one connection: adaptive start, then Westwood's reaction to loss.
 #[derive(Clone, Debug)]
 pub struct Astart {
     westwood: Classic,
@@ -68,13 +68,9 @@ impl Algorithm for Astart {
 }
 
 impl CongestionControl for Astart {
-    fn name(&self) -> &str {
-        "astart"
-    }
-
-    fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.westwood.on_established(rtt, window);
-    }
+    named!("astart");
+    delegates!(westwood: on_established, on_ack, on_recovery_exit, on_spurious);
+    delegates!(westwood: phase, bandwidth_estimate);
 
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
         self.westwood.on_sample(ack, window);
@@ -87,10 +83,6 @@ impl CongestionControl for Astart {
         }
     }
 
-    fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        self.westwood.on_ack(ack, window);
-    }
-
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
         self.starting = false;
         self.westwood.on_loss(loss, window);
@@ -99,21 +91,5 @@ impl CongestionControl for Astart {
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
         self.starting = true;
         self.westwood.on_timeout(timeout, window);
-    }
-
-    fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
-        self.westwood.on_recovery_exit(exit, window);
-    }
-
-    fn on_spurious(&mut self, before: &Window, window: &mut Window) {
-        self.westwood.on_spurious(before, window);
-    }
-
-    fn phase(&self, window: &Window) -> Phase {
-        self.westwood.phase(window)
-    }
-
-    fn bandwidth_estimate(&self) -> Option<Rate> {
-        self.westwood.bandwidth_estimate()
     }
 }

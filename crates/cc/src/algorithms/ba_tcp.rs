@@ -15,13 +15,13 @@
 //! It has no parameters.
 //!
 //! Left open, with the reading chosen:
-//! - A loss is repaired and cuts nothing while routers speak: they say what there is,
-//!   and their queues stay short, so that losses are errors. A timeout sets cwnd to 1
-//!   until the next ACK.
+//! - A loss is repaired without reducing the window while routers send feedback: they report the
+//!   available bandwidth, and their queues stay short, so losses are channel errors. A timeout sets
+//!   cwnd to 1 until the next ACK.
 //! - A window that opens at once could send a burst: the transport paces.
-//! - RTPD counts the links behind `bandwidth-aware` queues, and takes the way back to
-//!   be as long as the way forth. Links that say nothing add nothing: give each link
-//!   with a delay that matters such a queue.
+//! - RTPD counts the links behind `bandwidth-aware` queues, and assumes that the return path is as
+//!   long as the forward path. Links without such a queue add nothing: give each link with a delay
+//!   that matters such a queue.
 
 use crate::declaration::{
     Algorithm, Control, Described, Family, LossRecovery, PathHeader, TransportDefaults,
@@ -33,7 +33,7 @@ use bentpipe_units::{Rate, Segments};
 /// The sender of BA-TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BaTcp {
-    /// Routers have written what there is.
+    /// Routers have reported the available bandwidth.
     available: Option<Rate>,
     /// The last advertised window, segments.
     advertised: Segments,
@@ -79,9 +79,8 @@ impl Algorithm for BaTcp {
 }
 
 impl CongestionControl for BaTcp {
-    fn name(&self) -> &str {
-        "ba-tcp"
-    }
+    named!("ba-tcp");
+    always!(needs_bandwidth);
 
     fn on_sample(&mut self, ack: &Ack, _: &mut Window) {
         self.advertised = ack.receive_window;
@@ -94,11 +93,9 @@ impl CongestionControl for BaTcp {
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if self.available.is_some() || !ack.cwnd_limited {
-            return;
+        if self.available.is_none() && ack.cwnd_limited {
+            window.grow_per_ack(window.in_slow_start());
         }
-        let doubles = window.in_slow_start();
-        window.grow_per_ack(doubles);
     }
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
@@ -121,10 +118,6 @@ impl CongestionControl for BaTcp {
         }
     }
 
-    fn needs_bandwidth(&self) -> bool {
-        true
-    }
-
     fn bandwidth_estimate(&self) -> Option<Rate> {
         self.available
     }
@@ -132,10 +125,8 @@ impl CongestionControl for BaTcp {
     fn phase(&self, window: &Window) -> Phase {
         if self.available.is_some() {
             Phase::Own("explicit")
-        } else if window.in_slow_start() {
-            Phase::SlowStart
         } else {
-            Phase::CongestionAvoidance
+            window.phase()
         }
     }
 }

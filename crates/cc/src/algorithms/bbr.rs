@@ -40,7 +40,7 @@
 //! - Linux corrects the flight by what its pacing layer holds back and by the
 //!   burst that it is about to send. Nothing is held back here, and the
 //!   two cancel to within a burst: left out.
-//! - Linux takes no RTT from an ACK that may be delayed for want of a second
+//! - Linux takes no RTT from an ACK that may be delayed for lack of a second
 //!   segment when its filter has expired: left out.
 //! - The phase in which probe_bw begins is drawn from the seven that do not
 //!   drain, from the connection's own random stream.
@@ -51,14 +51,13 @@
 //! budget; a flow alone sees the RTT whenever its cycle drains the queue, and
 //! hardly probes.
 //!
-//! Under heavy losses BBR needs a host that finds lost retransmissions. RFC 6675
-//! finds none: each waits for the timer, after which all that was not selectively
-//! acknowledged goes again, and BBR's window lets it go at once, while most of it is
-//! still under way. At 10 Mbit/s, 600 ms and 5% (100 s, 20 seeds) the profile `rfc` has
-//! 34 timeouts a run, 73% of its retransmissions are spurious, and it delivers
-//! 4.3 Mbit/s; with `recovery = "sack-repeat"` 11 timeouts and 5.0 Mbit/s; the
-//! profile `linux` (RACK-TLP) 0.05 timeouts and 7.7 Mbit/s, as no host runs BBR
-//! without: use that one.
+//! Under heavy losses BBR needs a host that finds lost retransmissions. RFC 6675 finds none: each
+//! waits for the timer, after which all that was not selectively acknowledged goes again, and BBR's
+//! window lets it go at once, while most of it is still in flight. At 10 Mbit/s, 600 ms and 5% (100
+//! s, 20 seeds) the profile `rfc` has 34 timeouts a run, 73% of its retransmissions are spurious,
+//! and it delivers 4.3 Mbit/s; with `recovery = "sack-repeat"` 11 timeouts and 5.0 Mbit/s; the
+//! profile `linux` (RACK-TLP) 0.05 timeouts and 7.7 Mbit/s, as no host runs BBR without: use that
+//! one.
 
 mod aggregation;
 pub mod leocc;
@@ -94,7 +93,7 @@ const LARGEST_BURST_SEGMENTS: f64 = 127.0;
 /// none.
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-/// What a gain may be.
+/// Permitted range of a gain.
 const GAIN: (f64, f64) = (1.0, 100.0);
 
 parameters! {
@@ -105,15 +104,11 @@ parameters! {
         cwnd_gain: f64 = number(2.0, "", GAIN), "window in bandwidth-delay products";
         bandwidth_window: u64 = number(10.0, "rounds", (1.0, 10_000.0)),
             "length of the bandwidth filter";
-        min_rtt_window: Duration = time(
-            Duration::from_secs(10),
-            (Duration::from_millis(1), Duration::from_secs(86_400)),
-        ),
+        min_rtt_window: Duration =
+            time(Duration::from_secs(10), (Duration::from_millis(1), Duration::from_secs(86_400))),
             "age at which the smallest RTT is probed again";
-        probe_rtt: Duration = time(
-            Duration::from_millis(200),
-            (Duration::ZERO, Duration::from_secs(3600)),
-        ),
+        probe_rtt: Duration =
+            time(Duration::from_millis(200), (Duration::ZERO, Duration::from_secs(3600))),
             "least time with four segments in flight";
         margin: f64 = number(0.01, "", (0.0, 0.9)), "what pacing stays below the estimate";
         policer: bool = flag(true), "find policed paths by their loss rate";
@@ -129,7 +124,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// BBR version 1.
+/// State of BBR version 1 for one connection.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     settings: BbrSettings,
@@ -173,7 +168,7 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// BBR with `settings`.
+    /// A new connection under `settings`, in `Startup`.
     #[must_use]
     pub fn new(settings: BbrSettings) -> Bbr {
         Bbr {
@@ -238,9 +233,9 @@ impl Algorithm for Bbr {
 }
 
 impl CongestionControl for Bbr {
-    fn name(&self) -> &str {
-        "bbr"
-    }
+    named!("bbr");
+    always!(owns_window, needs_rate_samples);
+    ignores!(on_ack, on_loss, on_recovery_exit);
 
     fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
         if let Some(rtt) = rtt {
@@ -249,8 +244,6 @@ impl CongestionControl for Bbr {
         self.mss = window.mss;
         self.set_first_pacing_rate(rtt, window);
     }
-
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
         self.delivered += ack.delivered;
@@ -272,8 +265,6 @@ impl CongestionControl for Bbr {
         self.set_window((self.bw(), LEAST_WINDOW), ack, repair, window);
     }
 
-    fn on_loss(&mut self, _: &Loss, _: &mut Window) {}
-
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
         if self.repair == Repair::None {
             self.save_window(window);
@@ -285,8 +276,6 @@ impl CongestionControl for Bbr {
         self.sample_policer(true, false, timeout.mss);
         window.cwnd = 1.0;
     }
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
 
     fn on_spurious(&mut self, _: &Window, _: &mut Window) {
         self.full_bandwidth = 0.0;
@@ -308,14 +297,6 @@ impl CongestionControl for Bbr {
 
     fn seed(&mut self, seed: u64) {
         self.random = Stream::new(seed, "bbr");
-    }
-
-    fn owns_window(&self) -> bool {
-        true
-    }
-
-    fn needs_rate_samples(&self) -> bool {
-        true
     }
 
     fn phase(&self, _: &Window) -> Phase {

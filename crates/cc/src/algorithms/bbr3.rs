@@ -1,40 +1,54 @@
 //! BBR, version 3: BBR that bounds what it keeps in flight by the losses it sees.
 //!
-//! Source: the algorithm of draft-ietf-ccwg-bbr (Cardwell, Swett, Beshay), after
-//! Cardwell et al. Written from what is generally known of the draft's state machine,
-//! model and numbers and not held against its text line by line: our reading.
+//! Source: draft-ietf-ccwg-bbr (Cardwell, Swett, Beshay), the working group's text of
+//! August 2026, held against it function by function; comments name the draft's functions.
 //!
 //! | state | pacing gain | window gain | until |
 //! |---|---|---|---|
-//! | startup | 2.773 | 2 | bandwidth has grown by less than a quarter in 3 rounds, or a round lost 2% with 6 losses |
-//! | drain | 0.5 | 2 | one bandwidth-delay product is in flight |
-//! | down | 0.9 | 2 | at most that, and at most 85% of `inflight_hi`, is in flight |
+//! | startup | 2.77 | 2 | `CheckFullBWReached`: bandwidth has grown by less than a quarter in 3 rounds; or `CheckStartupHighLoss` |
+//! | drain | 0.5 | 2 | one bandwidth-delay product is in flight, or 3 rounds have passed |
+//! | down | 0.9 | 2 | at most that, and at most 85% of `inflight_longterm`, is in flight |
 //! | cruise | 1 | 2 | 2 to 3 s, or as many rounds as Reno would need to grow (63 at most) |
 //! | refill | 1 | 2 | a round |
-//! | up | 1.25 | 2.25 | bandwidth grows no more, or more than 2% is lost |
+//! | up | 1.25 | 2.25 | `IsTimeToGoDown`: bandwidth grows no more; or more than 2% is lost |
 //! | `probe_rtt` | 1 | 0.5 | 200 ms and a round; entered every 5 s without a smaller RTT |
 //!
-//! The model (`model`): `max_bw` over the last two cycles of probing; `bw_lo` and
-//! `inflight_lo`, 0.7 of what was delivered in a round with losses, until the next
-//! probe; `inflight_hi`, what was in flight when more than 2% was lost, raised by
-//! one segment more per round each round while probing up.
+//! The model (`model`): `max_bw` over this cycle of probing and the last; `bw_shortterm` and
+//! `inflight_shortterm`, 0.7 of what was delivered in a round with losses, until the next
+//! probe; `inflight_longterm`, what was in flight when more than 2% was lost, raised by
+//! one segment more per round each round while probing up; `extra_acked`, by how much ACKs
+//! run ahead of the bandwidth, which the window adds.
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
 //! | loss_threshold | 0.02 | part of what was in flight |
 //! | beta | 0.7 | what a round with losses leaves of the short-term bounds |
-//! | headroom | 0.15 | part of `inflight_hi` that is left free outside of probing |
+//! | headroom | 0.15 | part of `inflight_longterm` that is left free outside of probing |
 //! | min_rtt_window | 10 s | |
 //! | probe_rtt_interval | 5 s | |
 //! | probe_rtt | 200 ms | |
 //!
 //! Left open or left out, and the reading chosen:
-//! - The draft judges each lost packet by what was in flight when it was sent; here
-//!   an ACK is judged by what was lost since the packet that it acknowledges was
-//!   sent, and what was in flight then.
-//! - Without ECN, and without more window for aggregated ACKs.
+//! - The draft runs `HandleLostPacket` for each lost packet with what was in flight when
+//!   it was sent. A control sees how many segments an ACK shows to be lost, not which:
+//!   they count as one packet P, sent with the packet that the ACK acknowledges.
+//! - For the same reason `CheckStartupHighLoss` counts ACKs that found losses in a round,
+//!   where the draft counts discontiguous ranges (as Google's implementation does).
+//! - The control does not know whether SACK is in use: two rules for connections without
+//!   it (one loss suffices) are left out.
+//! - `OnEnterRTO` sets the window to what is in flight and one segment. After a timeout
+//!   nothing counts as in flight, so that is 1; where a host keeps some of it (RACK of the
+//!   profile `linux`), the host adds that.
+//! - A timeout adds what was in flight to the losses, and is not judged itself: one that ends
+//!   a probe upwards sets no long-term bound. The draft's `OnEnterRTO` is silent on it.
+//! - What is in flight at a packet's sending excludes the packet (the draft's `tx_in_flight`
+//!   includes it), so that thresholds are one segment lower. Losses that an ACK found count
+//!   for the packets that it released, too.
+//! - The window is saved before the state changes to `probe_rtt`, and not at a loss.
+//! - The draft has no ECN, and neither has this.
 //! - Phases are drawn from the connection's own random stream.
 
+mod cycle;
 mod model;
 
 use super::max_filter::MaxFilter;
@@ -43,9 +57,10 @@ use crate::parameter::{number, parameters, time};
 use crate::{Ack, CongestionControl, Loss, Phase, RecoveryExit, Repair, Timeout, Window};
 use bentpipe_random::Stream;
 use bentpipe_units::{Duration, Rate, Segments, Time, math};
-use model::Losses;
+use cycle::{AckPhase, Full};
+use model::{Aggregation, Bounds, Losses};
 
-const STARTUP_GAIN: f64 = 2.773;
+const STARTUP_GAIN: f64 = 2.77;
 const DRAIN_GAIN: f64 = 0.5;
 const WINDOW_GAIN: f64 = 2.0;
 const UP_WINDOW_GAIN: f64 = 2.25;
@@ -54,14 +69,6 @@ const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
 const MARGIN: f64 = 0.01;
 const LEAST_WINDOW: Segments = 4.0;
 const INITIAL_WINDOW: Segments = 10.0;
-const FULL_GROWTH: f64 = 1.25;
-const FULL_ROUNDS: u32 = 3;
-/// Losses in a round that end startup.
-const FULL_LOSSES: f64 = 6.0;
-/// Rounds after which a probe comes in any case.
-const MOST_ROUNDS: f64 = 63.0;
-/// Cycles of probing that the bandwidth is the maximum of.
-const BANDWIDTH_CYCLES: u64 = 2;
 
 parameters! {
     /// What can be set; see the table above.
@@ -69,21 +76,15 @@ parameters! {
     pub struct Bbr3Settings {
         loss_threshold: f64 = number(0.02, "", (0.0, 1.0)), "loss that shows too much in flight";
         beta: f64 = number(0.7, "", (0.1, 1.0)), "what a round with losses leaves of the bounds";
-        headroom: f64 = number(0.15, "", (0.0, 0.9)), "part of inflight_hi that is left free";
-        min_rtt_window: Duration = time(
-            Duration::from_secs(10),
-            (Duration::from_millis(1), Duration::from_secs(86_400)),
-        ),
+        headroom: f64 = number(0.15, "", (0.0, 0.9)), "part of inflight_longterm that is left free";
+        min_rtt_window: Duration =
+            time(Duration::from_secs(10), (Duration::from_millis(1), Duration::from_secs(86_400))),
             "length of the filter of the smallest RTT";
-        probe_rtt_interval: Duration = time(
-            Duration::from_secs(5),
-            (Duration::from_millis(1), Duration::from_secs(86_400)),
-        ),
+        probe_rtt_interval: Duration =
+            time(Duration::from_secs(5), (Duration::from_millis(1), Duration::from_secs(86_400))),
             "age at which the smallest RTT is probed again";
-        probe_rtt: Duration = time(
-            Duration::from_millis(200),
-            (Duration::ZERO, Duration::from_secs(3600)),
-        ),
+        probe_rtt: Duration =
+            time(Duration::from_millis(200), (Duration::ZERO, Duration::from_secs(3600))),
             "least time of a probe of the RTT";
     }
 }
@@ -105,32 +106,37 @@ enum State {
 pub struct Bbr3 {
     settings: Bbr3Settings,
     state: State,
-    bandwidth: MaxFilter,
-    cycle: u64,
-    bw_lo: f64,
-    inflight_lo: Segments,
-    inflight_hi: Segments,
+    ack_phase: AckPhase,
+    /// Largest bandwidth of the last cycle of probing and of this one, and the smaller of
+    /// `max_bw` and the short-term bound.
+    max_bw: [f64; 2],
+    bw: f64,
+    /// The bounds by losses, and where they were when losses began.
+    bounds: Bounds,
+    undo: Bounds,
+    /// The state that losses ended.
+    undo_state: Option<State>,
     /// Rounds, and the segments delivered at which this one ends.
     round_start: bool,
     round_end: Segments,
+    rounds: u64,
     rounds_since_probe: f64,
     delivered: Segments,
     losses: Losses,
-    /// Of this round: the largest bandwidth, and the most delivered in a sample.
-    bw_latest: f64,
-    inflight_latest: Segments,
-    /// A probe of bandwidth is under way, whose losses have not been judged.
-    probes: bool,
-    /// Segments acknowledged towards a raise of `inflight_hi`; those that it
+    aggregation: Aggregation,
+    /// What is acknowledged now was sent by a bandwidth probe whose losses have not been
+    /// evaluated yet.
+    is_probe_sample: bool,
+    /// The last probe lost too much; the last one stopped where that was.
+    probe_too_high: bool,
+    probe_precautionary: bool,
+    /// Segments acknowledged towards a raise of `inflight_longterm`; those that it
     /// takes; and how many rounds it has been raised.
     raised: Segments,
     per_raise: Segments,
     raise_rounds: u32,
-    full_bw: f64,
-    full_rounds: u32,
-    /// The bandwidth has stopped growing, in startup; and since the last probe.
-    full: bool,
-    full_now: bool,
+    full: Full,
+    drain_began: u64,
     min_rtt: Duration,
     min_rtt_at: Option<Time>,
     probe_rtt_min: Duration,
@@ -148,32 +154,33 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// BBR with `settings`.
+    /// A new connection under `settings`, in `Startup`.
     #[must_use]
     pub fn new(settings: Bbr3Settings) -> Bbr3 {
         Bbr3 {
             settings,
             state: State::Startup,
-            bandwidth: MaxFilter::default(),
-            cycle: 0,
-            bw_lo: f64::INFINITY,
-            inflight_lo: f64::INFINITY,
-            inflight_hi: f64::INFINITY,
+            ack_phase: AckPhase::Init,
+            max_bw: [0.0; 2],
+            bw: 0.0,
+            bounds: Bounds::NONE,
+            undo: Bounds::NONE,
+            undo_state: None,
             round_start: false,
             round_end: 0.0,
+            rounds: 0,
             rounds_since_probe: 0.0,
             delivered: 0.0,
             losses: Losses::default(),
-            bw_latest: 0.0,
-            inflight_latest: 0.0,
-            probes: false,
+            aggregation: Aggregation::default(),
+            is_probe_sample: false,
+            probe_too_high: false,
+            probe_precautionary: false,
             raised: 0.0,
             per_raise: f64::INFINITY,
             raise_rounds: 0,
-            full_bw: 0.0,
-            full_rounds: 0,
-            full: false,
-            full_now: false,
+            full: Full::default(),
+            drain_began: 0,
             min_rtt: Duration::MAX,
             min_rtt_at: None,
             probe_rtt_min: Duration::MAX,
@@ -203,11 +210,7 @@ impl Bbr3 {
         }
     }
 
-    fn bw(&self) -> f64 {
-        self.bandwidth.get().min(self.bw_lo)
-    }
-
-    /// `gain` bandwidth-delay products at `bw`.
+    /// `BDPMultiple`: `gain` bandwidth-delay products at `bw`.
     fn product(&self, bw: f64, gain: f64) -> Segments {
         if self.min_rtt == Duration::MAX {
             return INITIAL_WINDOW;
@@ -215,10 +218,10 @@ impl Bbr3 {
         gain * bw * self.min_rtt.as_secs()
     }
 
-    /// Room for what the ends collect into bursts.
-    fn inflight(&self, bw: f64, gain: f64, window: &Window) -> Segments {
+    /// `QuantizationBudget`: room for what the ends collect into bursts.
+    fn with_budget(&self, target: Segments, window: &Window) -> Segments {
         let budget = 3.0 * f64::from(window.send_quantum);
-        let target = self.product(bw, gain).max(budget).max(LEAST_WINDOW);
+        let target = target.max(budget).max(LEAST_WINDOW);
         math::ceil(if self.state == State::Up {
             target + 2.0
         } else {
@@ -226,13 +229,18 @@ impl Bbr3 {
         })
     }
 
+    /// `Inflight`.
+    fn inflight(&self, bw: f64, gain: f64, window: &Window) -> Segments {
+        self.with_budget(self.product(bw, gain), window)
+    }
+
     fn set_pacing_rate(&self, gain: f64, window: &mut Window) {
         let rate = |bw: f64| {
             let bits = gain * bw * f64::from(window.mss) * 8.0 * (1.0 - MARGIN);
             Rate::from_bps_f64(bits).max(Rate::from_bps(1))
         };
-        let rate = rate(self.bw());
-        if self.full || window.pacing_rate.is_none_or(|now| rate > now) {
+        let rate = rate(self.bw);
+        if self.full.reached || window.pacing_rate.is_none_or(|now| rate > now) {
             self.set_rate(rate, window);
         }
     }
@@ -252,6 +260,7 @@ impl Bbr3 {
         self.set_rate(Rate::from_bps_f64(bits), window);
     }
 
+    /// `SaveCwnd`.
     fn save_window(&mut self, window: &Window) {
         self.prior_cwnd = if self.repair == Repair::None && self.state != State::ProbeRtt {
             window.cwnd
@@ -260,40 +269,57 @@ impl Bbr3 {
         };
     }
 
-    /// The window: towards its target, within the bounds of the model.
+    /// `RestoreCwnd`.
+    fn restore_window(&self, window: &mut Window) {
+        window.cwnd = window.cwnd.max(self.prior_cwnd);
+    }
+
+    /// `SetCwnd`: towards the target, within the bounds of the model.
     fn set_window(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
         if self.repair != Repair::None && repair == Repair::None {
-            window.cwnd = window.cwnd.max(self.prior_cwnd);
+            self.restore_window(window);
         }
         self.repair = repair;
         let (_, gain) = self.gains();
-        let target = self.inflight(self.bw(), gain, window);
-        if self.full {
+        let target = self.product(self.bw, gain) + self.aggregation.extra();
+        let target = self.with_budget(target, window);
+        if self.full.reached {
             window.cwnd = (window.cwnd + ack.delivered).min(target);
-        } else if window.cwnd < target || self.delivered < 2.0 * INITIAL_WINDOW {
+        } else if window.cwnd < target || self.delivered < INITIAL_WINDOW {
             window.cwnd += ack.delivered;
         }
         window.cwnd = window.cwnd.max(LEAST_WINDOW);
         if self.state == State::ProbeRtt {
-            let most = self.product(self.bw(), PROBE_RTT_WINDOW_GAIN);
-            window.cwnd = window.cwnd.min(most.max(LEAST_WINDOW));
+            window.cwnd = window.cwnd.min(self.probe_rtt_window());
         }
+        self.bound_window(window);
+    }
+
+    /// `ProbeRTTCwnd`.
+    fn probe_rtt_window(&self) -> Segments {
+        self.product(self.bw, PROBE_RTT_WINDOW_GAIN)
+            .max(LEAST_WINDOW)
+    }
+
+    /// `BoundCwndForModel`.
+    fn bound_window(&self, window: &mut Window) {
         let bound = match self.state {
-            State::Down | State::Refill | State::Up => self.inflight_hi,
-            State::Cruise | State::ProbeRtt => self.with_headroom(),
+            State::Down | State::Refill | State::Up => self.bounds.inflight_longterm,
+            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        let bound = bound.min(self.inflight_lo).max(LEAST_WINDOW);
+        let bound = bound.min(self.bounds.inflight_shortterm).max(LEAST_WINDOW);
         window.cwnd = math::floor(window.cwnd.min(bound)).clamp(1.0, crate::CWND_LIMIT);
     }
 
-    fn with_headroom(&self) -> Segments {
-        let room = (self.settings.headroom * self.inflight_hi).max(1.0);
-        if self.inflight_hi.is_finite() {
-            (self.inflight_hi - room).max(LEAST_WINDOW)
-        } else {
-            f64::INFINITY
+    /// `InflightWithHeadroom`.
+    fn inflight_with_headroom(&self) -> Segments {
+        let bound = self.bounds.inflight_longterm;
+        if bound.is_infinite() {
+            return bound;
         }
+        let room = (self.settings.headroom * bound).max(1.0);
+        (bound - room).max(LEAST_WINDOW)
     }
 }
 
@@ -302,13 +328,13 @@ impl Algorithm for Bbr3 {
         let described = Described {
             name: "bbr3",
             summary: "BBR that bounds what it keeps in flight by the losses it sees",
-            source: "draft-ietf-ccwg-bbr (our reading)",
-            open: "losses are judged by the ACK after them; no ECN; ACK aggregation is not \
-                   made up for",
+            source: "draft-ietf-ccwg-bbr",
+            open: "what one ACK shows to be lost is judged as one packet; losses of a round are \
+                   counted by ACKs; no ECN",
             family: Family::Model,
             transport: TransportDefaults {
                 summary: "BBR version 3: BBR with a bound of 2% of losses",
-                source: "draft-ietf-ccwg-bbr (our reading)",
+                source: "draft-ietf-ccwg-bbr",
                 ..TransportDefaults::NEW
             },
             ..Described::NEW
@@ -318,9 +344,9 @@ impl Algorithm for Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    fn name(&self) -> &str {
-        "bbr3"
-    }
+    named!("bbr3");
+    always!(owns_window, needs_rate_samples);
+    ignores!(on_ack, on_loss, on_recovery_exit);
 
     fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
         if let Some(rtt) = rtt {
@@ -331,14 +357,14 @@ impl CongestionControl for Bbr3 {
         self.set_first_pacing_rate(rtt, window);
     }
 
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
-
+    /// `UpdateOnACK`.
     fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
         if repair == Repair::Recovery && self.repair == Repair::None {
+            // OnEnterFastRecovery.
             self.save_window(window);
+            self.remember_bounds();
         }
-        self.update_model(ack, window);
-        self.update_state(ack, window);
+        self.update_model_and_state(ack, repair, window);
         if !self.has_rtt && !ack.smoothed_rtt.is_zero() {
             self.set_first_pacing_rate(Some(ack.smoothed_rtt), window);
         }
@@ -347,45 +373,48 @@ impl CongestionControl for Bbr3 {
         self.set_window(ack, repair, window);
     }
 
-    fn on_loss(&mut self, _: &Loss, _: &mut Window) {}
-
+    /// `OnEnterRTO`.
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if self.repair == Repair::None {
-            self.save_window(window);
-        }
+        self.save_window(window);
+        self.remember_bounds();
         self.repair = Repair::Timeout;
-        self.losses.note(self.delivered, timeout.flight);
+        let lost = timeout.flight.min(timeout.outstanding);
+        self.losses.note(self.delivered, lost);
         window.cwnd = 1.0;
     }
 
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
+    /// `HandleSpuriousLossDetection`.
     fn on_spurious(&mut self, _: &Window, window: &mut Window) {
-        self.reset_short_term();
-        self.full_rounds = 0;
-        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        self.restore_window(window);
+        self.losses.forget_round();
+        self.full.reset();
+        self.bounds = self.bounds.at_least(&self.undo);
+        let probes_rtt = self.state == State::ProbeRtt;
+        match self.undo_state.take() {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.full.reached = false;
+                if !probes_rtt {
+                    self.state = State::Startup;
+                }
+            }
+            Some(State::Up) if self.state != State::Up && !probes_rtt => self.enter_refill(),
+            _ => {}
+        }
     }
 
-    fn on_restart(&mut self, _: Time, window: &mut Window) {
+    /// `HandleRestartFromIdle`.
+    fn on_restart(&mut self, now: Time, window: &mut Window) {
         self.restarts = true;
-        if matches!(
-            self.state,
-            State::Down | State::Cruise | State::Refill | State::Up
-        ) {
+        self.aggregation.restart(now);
+        if self.is_probing_cycle() {
             self.set_pacing_rate(1.0, window);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(now, window);
         }
     }
 
     fn seed(&mut self, seed: u64) {
         self.random = Stream::new(seed, "bbr3");
-    }
-
-    fn owns_window(&self) -> bool {
-        true
-    }
-
-    fn needs_rate_samples(&self) -> bool {
-        true
     }
 
     fn phase(&self, _: &Window) -> Phase {
@@ -401,6 +430,6 @@ impl CongestionControl for Bbr3 {
     }
 
     fn bandwidth_estimate(&self) -> Option<Rate> {
-        (self.bw() > 0.0).then(|| Rate::from_bps_f64(self.bw() * 8.0 * f64::from(self.mss)))
+        (self.bw > 0.0).then(|| Rate::from_bps_f64(self.bw * 8.0 * f64::from(self.mss)))
     }
 }

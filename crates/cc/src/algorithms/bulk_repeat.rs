@@ -100,13 +100,8 @@ impl Algorithm for BulkRepeat {
 }
 
 impl CongestionControl for BulkRepeat {
-    fn name(&self) -> &str {
-        "bulk-repeat"
-    }
-
-    fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.westwood.on_established(rtt, window);
-    }
+    named!("bulk-repeat");
+    delegates!(westwood: on_established, on_spurious, phase, bandwidth_estimate);
 
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
         self.westwood.on_sample(ack, window);
@@ -143,17 +138,5 @@ impl CongestionControl for BulkRepeat {
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
         window.actions.keeps_rto = self.is_random(window);
         self.westwood.on_timeout(timeout, window);
-    }
-
-    fn on_spurious(&mut self, before: &Window, window: &mut Window) {
-        self.westwood.on_spurious(before, window);
-    }
-
-    fn phase(&self, window: &Window) -> Phase {
-        self.westwood.phase(window)
-    }
-
-    fn bandwidth_estimate(&self) -> Option<Rate> {
-        self.westwood.bandwidth_estimate()
     }
 }

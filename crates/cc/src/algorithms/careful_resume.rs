@@ -25,8 +25,8 @@
 //! at 600 ms.
 //!
 //! Left open, and the reading chosen:
-//! - How parameters are saved, aged and given to one connection only is not
-//!   modelled: a scenario says what is known.
+//! - How parameters are saved, aged and given to one connection only is not modelled: the scenario
+//!   provides the saved parameters.
 //! - Section 3.3 lets every ACK raise PipeSize; the examples (appendix B) count
 //!   only those for unvalidated segments, and so does this.
 //! - Section 3.5 reduces to no more than half of PipeSize; the example takes at
@@ -38,10 +38,9 @@
 //! - A jump below the window that is there already is not made.
 //! - CUBIC takes PipeSize, not the jump, for its last maximum after a retreat.
 //!
-//! After the jump slow start goes on, and HyStart++ leaves it a round late. On
-//! 10 Mbit/s at 600 ms with a queue of one bandwidth-delay product the overrun
-//! costs a transfer of 5.3 MB more than the jump saved; with a deep queue the
-//! jump saves some three round trips.
+//! After the jump slow start continues, and HyStart++ leaves it a round late. On 10 Mbit/s at 600
+//! ms with a queue of one bandwidth-delay product the overrun costs a transfer of 5.3 MB more than
+//! the jump saved; with a deep queue the jump saves some three round trips.
 
 use crate::declaration::{Algorithm, Control, Described, Family};
 use crate::parameter::{number, parameters, time};
@@ -55,7 +54,7 @@ const RETREAT_BETA: f64 = 0.5;
 /// Part of the saved window that the jump may take.
 const JUMP: f64 = 0.5;
 
-/// What the saved window and the jump may be, segments.
+/// Permitted range of the saved window and the jump, segments.
 const SAVED: (f64, f64) = (1.0, 1_000_000_000.0);
 
 parameters! {
@@ -63,10 +62,8 @@ parameters! {
     pub struct SavedPath {
         saved_cwnd: f64 = number(500.0, "segments", SAVED),
             "what the path carried in a round trip when it was used last";
-        saved_rtt: Duration = time(
-            Duration::from_millis(600),
-            (Duration::from_micros(1), Duration::from_secs(3600)),
-        ),
+        saved_rtt: Duration =
+            time(Duration::from_millis(600), (Duration::from_micros(1), Duration::from_secs(3600))),
             "smallest RTT of that time";
         max_jump: f64 = number(1_000_000.0, "segments", SAVED), "no jump exceeds it";
     }
@@ -135,7 +132,7 @@ impl CarefulResume {
         }
     }
 
-    /// What of the path has been shown to be there.
+    /// The part of the path's capacity that has been confirmed.
     fn pipe_size(&self) -> Segments {
         self.flight + (self.delivered - self.jump_begins).max(0.0)
     }
@@ -229,13 +226,8 @@ impl Algorithm for CarefulResume {
 }
 
 impl CongestionControl for CarefulResume {
-    fn apply_host_rules(&mut self, rules: HostRules) {
-        self.base.apply_host_rules(rules);
-    }
-
-    fn name(&self) -> &str {
-        "careful-resume"
-    }
+    named!("careful-resume");
+    delegates!(base: apply_host_rules, bandwidth_estimate);
 
     fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
         self.initial_window = window.cwnd;
@@ -322,9 +314,5 @@ impl CongestionControl for CarefulResume {
             Phase::SafeRetreat => crate::Phase::Own("safe_retreat"),
             Phase::Normal => self.base.phase(window),
         }
-    }
-
-    fn bandwidth_estimate(&self) -> Option<Rate> {
-        self.base.bandwidth_estimate()
     }
 }

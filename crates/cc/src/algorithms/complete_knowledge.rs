@@ -87,7 +87,7 @@ impl Algorithm for CompleteKnowledge {
             transport: TransportDefaults {
                 summary: "is told the rate of its path and paces at it from the first segment",
                 source: "Marchese 2006, section 2 (our reading)",
-                // On a leg that is known, a timeout says nothing new.
+                // The leg is known, so a timeout carries no new information.
                 recovery: Some(LossRecovery::SackRepeat),
                 ..TransportDefaults::NEW
             },
@@ -101,9 +101,16 @@ impl Algorithm for CompleteKnowledge {
 }
 
 impl CongestionControl for CompleteKnowledge {
-    fn name(&self) -> &str {
-        "complete-knowledge"
-    }
+    named!("complete-knowledge");
+    always!(owns_window);
+    ignores!(
+        on_ack,
+        on_loss,
+        on_timeout,
+        on_recovery_exit,
+        on_spurious,
+        after_idle
+    );
 
     fn on_open(&mut self, receive_window: Segments) {
         self.receive_window = receive_window.clamp(1.0, CWND_LIMIT);
@@ -120,24 +127,8 @@ impl CongestionControl for CompleteKnowledge {
         }
     }
 
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
-
     fn on_control(&mut self, ack: &Ack, _: Repair, window: &mut Window) {
         self.set(Some(ack.min_rtt), window);
-    }
-
-    fn on_loss(&mut self, _: &Loss, _: &mut Window) {}
-
-    fn on_timeout(&mut self, _: &Timeout, _: &mut Window) {}
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn on_spurious(&mut self, _: &Window, _: &mut Window) {}
-
-    fn after_idle(&mut self, _: Segments, _: &mut Window) {}
-
-    fn owns_window(&self) -> bool {
-        true
     }
 
     fn needs_path(&self) -> bool {

@@ -90,7 +90,7 @@ parameters! {
     }
 }
 
-/// Which way the window moves.
+/// Direction in which the window moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     Up,
@@ -134,7 +134,7 @@ impl Velocity {
     }
 }
 
-/// Copa.
+/// State of Copa for one connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Copa {
     parameters: CopaParameters,
@@ -191,7 +191,7 @@ impl Copa {
         seconds(&self.standing)
     }
 
-    /// dq, seconds.
+    /// Standing queueing delay dq, seconds.
     fn queueing_delay(&self) -> f64 {
         (self.standing() - seconds(&self.least)).max(0.0)
     }
@@ -300,9 +300,9 @@ impl Algorithm for Copa {
 }
 
 impl CongestionControl for Copa {
-    fn name(&self) -> &str {
-        "copa"
-    }
+    named!("copa");
+    always!(owns_window);
+    ignores!(on_ack, on_recovery_exit);
 
     fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
         self.velocity.begin = window.cwnd;
@@ -311,8 +311,6 @@ impl CongestionControl for Copa {
             window.pacing_rate = Some(Rate::from_bps_f64(PACING_GAIN * bits / rtt.as_secs()));
         }
     }
-
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     fn on_control(&mut self, ack: &Ack, _: Repair, window: &mut Window) {
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
@@ -339,12 +337,6 @@ impl CongestionControl for Copa {
         self.slow_start = true;
         self.velocity.turn(Direction::Up);
         window.cwnd = 1.0;
-    }
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn owns_window(&self) -> bool {
-        true
     }
 
     fn phase(&self, _: &Window) -> Phase {

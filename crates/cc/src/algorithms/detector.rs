@@ -7,14 +7,14 @@
 use crate::Ack;
 use bentpipe_units::{Duration, Segments};
 
-/// Which way the mean RTT went from one window to the next.
+/// Change of the mean RTT from one window to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
     /// Up, by more than the dead band.
     Rise,
     /// Down, by more than the dead band.
     Fall,
-    /// Neither.
+    /// Neither rising nor falling.
     Level,
 }
 

@@ -51,7 +51,7 @@ const LEAST: Segments = 2.0;
 /// Times at which q crossed the minimum that are remembered.
 const CROSSINGS: usize = 64;
 
-/// What a parameter in packets of the queue may be.
+/// Permitted range of a parameter in packets of the queue.
 const PACKETS: (f64, f64) = (0.0, 1_000_000.0);
 
 parameters! {
@@ -76,7 +76,7 @@ impl QueueLaw {
     }
 }
 
-/// DVegas.
+/// State of DVegas for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DVegas {
     vegas: Vegas,
@@ -147,13 +147,10 @@ impl Algorithm for DVegas {
 }
 
 impl CongestionControl for DVegas {
-    fn name(&self) -> &str {
-        "dvegas"
-    }
-
-    fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.vegas.on_established(rtt, window);
-    }
+    named!("dvegas");
+    always!(needs_queue_reports);
+    delegates!(vegas: on_established, on_loss, on_spurious);
+    ignores!(on_recovery_exit);
 
     #[inline]
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
@@ -170,25 +167,11 @@ impl CongestionControl for DVegas {
         }
     }
 
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
-        self.vegas.on_loss(loss, window);
-    }
-
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
         let sent_at = self.head_sent_at.unwrap_or(timeout.now);
         if self.held_at(sent_at) {
             self.vegas.on_timeout(timeout, window);
         }
-    }
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn on_spurious(&mut self, before: &Window, window: &mut Window) {
-        self.vegas.on_spurious(before, window);
-    }
-
-    fn needs_queue_reports(&self) -> bool {
-        true
     }
 
     fn on_queue(&mut self, report: &QueueReport, window: &mut Window) {

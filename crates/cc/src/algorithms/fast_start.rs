@@ -27,7 +27,7 @@
 
 use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults, WindowPacing};
 use crate::parameter::{number, parameters};
-use crate::{Ack, CWND_LIMIT, CongestionControl, Loss, Phase, RecoveryExit, Timeout, Window};
+use crate::{Ack, CongestionControl, Loss, Phase, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Segments};
 
 parameters! {
@@ -41,7 +41,7 @@ parameters! {
     }
 }
 
-/// TCP Fast Start.
+/// State of TCP Fast Start for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FastStart {
     cached_cwnd: Segments,
@@ -99,9 +99,7 @@ impl Algorithm for FastStart {
 }
 
 impl CongestionControl for FastStart {
-    fn name(&self) -> &str {
-        "fast-start"
-    }
+    named!("fast-start");
 
     fn on_established(&mut self, _: Option<Duration>, window: &mut Window) {
         self.initial_window = window.cwnd;
@@ -127,16 +125,9 @@ impl CongestionControl for FastStart {
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if !ack.cwnd_limited {
-            return;
+        if ack.cwnd_limited {
+            window.grow_per_ack(window.in_slow_start());
         }
-        let before = window.cwnd;
-        window.cwnd += if window.in_slow_start() {
-            1.0
-        } else {
-            1.0 / before
-        };
-        window.cwnd = window.cwnd.min(CWND_LIMIT.max(before));
     }
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
@@ -166,10 +157,8 @@ impl CongestionControl for FastStart {
     fn phase(&self, window: &Window) -> Phase {
         if self.burst > 0.0 {
             Phase::Own("fast_start")
-        } else if window.in_slow_start() {
-            Phase::SlowStart
         } else {
-            Phase::CongestionAvoidance
+            window.phase()
         }
     }
 }

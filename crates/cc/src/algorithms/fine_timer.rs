@@ -60,7 +60,7 @@ impl FineTimer {
         self.timeout = self.timeout.min(LONGEST);
     }
 
-    /// The timeout now.
+    /// Current timeout, without back-off.
     #[cfg(test)]
     pub(super) fn timeout(&self) -> bentpipe_units::Duration {
         bentpipe_units::Duration::from_secs_f64(self.timeout)

@@ -17,10 +17,9 @@
 //! It has no parameters. Where no queue marks (drop-tail), it never cuts before
 //! a timeout: that is what the paper asks of the network.
 //!
-//! Only the abstract could be read. The reading of what is open:
-//! - The mark is ECN's, echoed as in RFC 3168: the receiver goes on echoing
-//!   until the sender says that it reduced its window, so a warning acts once a
-//!   round trip.
+//! Only the abstract was available. The readings of open points:
+//! - The mark is ECN's, echoed as in RFC 3168: the receiver continues echoing until the sender says
+//!   that it reduced its window, so a warning acts once a round trip.
 //! - A warning never raises cwnd: cwnd = min(cwnd, ownd).
 //! - A duplicate ACK that echoes a mark makes its loss one of congestion.
 //! - Before there is an estimate, half of the flight.
@@ -28,10 +27,10 @@
 use super::abe::Abe;
 use super::after_loss::AfterLoss;
 use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults};
-use crate::{Ack, CWND_LIMIT, CongestionControl, Loss, Phase, RecoveryExit, Timeout, Window};
+use crate::{Ack, CongestionControl, Loss, Phase, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Rate, Segments};
 
-/// TCP-Jersey.
+/// State of TCP-Jersey for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jersey {
     abe: Abe,
@@ -80,9 +79,7 @@ impl Algorithm for Jersey {
 }
 
 impl CongestionControl for Jersey {
-    fn name(&self) -> &str {
-        "jersey"
-    }
+    named!("jersey");
 
     fn on_sample(&mut self, ack: &Ack, _: &mut Window) {
         self.abe.on_sample(ack);
@@ -93,14 +90,8 @@ impl CongestionControl for Jersey {
         if !ack.cwnd_limited {
             return;
         }
-        let before = window.cwnd;
-        window.cwnd += if window.in_slow_start() {
-            1.0
-        } else {
-            1.0 / window.cwnd
-        };
-        window.cwnd = window.cwnd.min(CWND_LIMIT.max(before));
-        self.after_loss.grow(window.cwnd - before);
+        let doubles = window.in_slow_start();
+        self.after_loss.grow(window.grow_per_ack(doubles));
     }
 
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
@@ -127,10 +118,8 @@ impl CongestionControl for Jersey {
     fn phase(&self, window: &Window) -> Phase {
         if self.warned {
             Phase::Own("congestion_warning")
-        } else if window.in_slow_start() {
-            Phase::SlowStart
         } else {
-            Phase::CongestionAvoidance
+            window.phase()
         }
     }
 

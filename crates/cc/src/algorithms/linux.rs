@@ -1,13 +1,11 @@
 //! The congestion control modules of Linux, in its own whole numbers.
 //!
-//! What a paper says and what Linux runs under the same name differ: windows are
-//! whole segments, ACKs are counted towards the next one, a loss halves cwnd and
-//! not the flight, and each module has rounding of its own. These follow the
-//! kernel step by step, in two versions ([`Version`]): that of today, and that of
-//! 2.6.22 as `Agent/TCP/Linux` of ns-2.35 calls it, where slow start includes
-//! `cwnd == ssthresh`, ACKs count instead of segments, the SYN is a segment, and
-//! recovery goes down to a window of its own (`min_cwnd`, here cwnd after a loss)
-//! and up to ssthresh when it ends.
+//! What a paper says and what Linux runs under the same name differ: windows are whole segments,
+//! ACKs are counted towards the next one, a loss halves cwnd and not the flight, and each module
+//! has its own rounding. These follow the kernel step by step, in two versions ([`Version`]): that
+//! of today, and that of 2.6.22 as `Agent/TCP/Linux` of ns-2.35 calls it, where slow start includes
+//! `cwnd == ssthresh`, ACKs count instead of segments, the SYN is a segment, and recovery goes down
+//! to its own window (`min_cwnd`, here cwnd after a loss) and up to ssthresh when it ends.
 //!
 //! Left open, and the reading chosen:
 //! - Linux also leaves state Open at the first duplicate ACK (Disorder); here

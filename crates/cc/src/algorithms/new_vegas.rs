@@ -46,7 +46,7 @@ parameters! {
     }
 }
 
-/// TCP New Vegas.
+/// State of TCP New Vegas for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewVegas {
     vegas: Vegas,
@@ -141,13 +141,8 @@ impl Algorithm for NewVegas {
 }
 
 impl CongestionControl for NewVegas {
-    fn name(&self) -> &str {
-        "new-vegas"
-    }
-
-    fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.vegas.on_established(rtt, window);
-    }
+    named!("new-vegas");
+    delegates!(vegas: on_established, on_recovery_exit, on_spurious, bandwidth_estimate);
 
     #[inline]
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
@@ -177,17 +172,5 @@ impl CongestionControl for NewVegas {
         self.vegas.converge_to(None);
         self.vegas.on_timeout(timeout, window);
         NewVegas::stop_pacing(window);
-    }
-
-    fn on_recovery_exit(&mut self, exit: &RecoveryExit, window: &mut Window) {
-        self.vegas.on_recovery_exit(exit, window);
-    }
-
-    fn on_spurious(&mut self, before: &Window, window: &mut Window) {
-        self.vegas.on_spurious(before, window);
-    }
-
-    fn bandwidth_estimate(&self) -> Option<Rate> {
-        self.vegas.bandwidth_estimate()
     }
 }

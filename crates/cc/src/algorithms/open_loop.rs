@@ -70,9 +70,8 @@ impl Algorithm for OpenLoop {
 }
 
 impl CongestionControl for OpenLoop {
-    fn name(&self) -> &str {
-        "open-loop"
-    }
+    named!("open-loop");
+    ignores!(on_loss, on_timeout, on_recovery_exit, after_idle);
 
     fn on_open(&mut self, receive_window: Segments) {
         self.receive_window = receive_window.clamp(1.0, CWND_LIMIT);
@@ -88,14 +87,6 @@ impl CongestionControl for OpenLoop {
             self.open(window);
         }
     }
-
-    fn on_loss(&mut self, _: &Loss, _: &mut Window) {}
-
-    fn on_timeout(&mut self, _: &Timeout, _: &mut Window) {}
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn after_idle(&mut self, _: Segments, _: &mut Window) {}
 
     fn phase(&self, _: &Window) -> Phase {
         Phase::Own("open_loop")

@@ -17,7 +17,7 @@
 use crate::{Ack, ProbeContent, Probes, Window};
 use bentpipe_units::{Duration, Segments, Time};
 
-/// Where the start stands.
+/// Phase of the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Off,

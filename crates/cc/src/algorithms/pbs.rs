@@ -68,7 +68,7 @@ pub fn initial_window(mss: u32) -> Segments {
     (4.0 * mss).min((2.0 * mss).max(INITIAL_BYTES)) / mss
 }
 
-/// TCP PBS.
+/// State of TCP PBS for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pbs {
     opening: Opening,
@@ -139,9 +139,8 @@ impl Algorithm for Pbs {
 }
 
 impl CongestionControl for Pbs {
-    fn name(&self) -> &str {
-        "pbs"
-    }
+    named!("pbs");
+    always!(needs_error_reports);
 
     fn on_open(&mut self, receive_window: Segments) {
         self.opening.set_receive_window(receive_window);
@@ -209,10 +208,6 @@ impl CongestionControl for Pbs {
         (self.cut, self.judged) = (false, false);
         self.after_loss = AfterLoss::NONE;
         self.opening.begin(window);
-    }
-
-    fn needs_error_reports(&self) -> bool {
-        true
     }
 
     fn phase(&self, _: &Window) -> Phase {

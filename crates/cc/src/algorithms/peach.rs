@@ -41,6 +41,7 @@
 use super::after_loss::AfterLoss;
 use super::opening::Opening;
 use crate::declaration::{Algorithm, Control, Described, Family, LossRecovery, TransportDefaults};
+use crate::event::half;
 use crate::parameter::{number, parameters};
 use crate::{
     Ack, CWND_LIMIT, CongestionControl, Loss, Phase, ProbeContent, Probes, RecoveryExit, Timeout,
@@ -60,7 +61,7 @@ parameters! {
 /// Probes that go with an ACK in rapid recovery.
 const PER_ACK: u32 = 2;
 
-/// TCP-Peach or TCP-Peach+.
+/// State of TCP-Peach or TCP-Peach+ for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peach {
     sudden: Opening,
@@ -212,9 +213,7 @@ impl CongestionControl for Peach {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = (timeout.flight / 2.0).max(2.0);
-        }
+        timeout.reduce(window, half);
         self.after_loss = AfterLoss::NONE;
         self.start_suddenly(window);
     }

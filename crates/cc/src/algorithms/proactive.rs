@@ -31,7 +31,7 @@
 //! - Sections 2.2 and 2.4 speak of one increase in slow start, section 2 of
 //!   three: three, and `slow_start = one-rise`. Either way the state becomes
 //!   incipient.
-//! - After a penalty the rises are counted anew; ssthresh stays.
+//! - After a penalty the rises are counted from zero; ssthresh stays.
 //! - "The window will not be doubled but rather decreased": in slow start
 //!   nothing grows until the next window ends.
 //! - The penalty and the halving act on the window in use, min(cwnd, receive
@@ -39,10 +39,9 @@
 //! - A loss in the uncongested state leaves cwnd also at the end of recovery,
 //!   whatever the host's recovery fix says; further losses of the window are
 //!   repaired by the transport's recovery (NewReno or SACK) without a cut.
-//! - After a loss in the uncongested state "the protocol moves to congestion
-//!   avoidance" although ssthresh stays: linear growth also below ssthresh, until
-//!   a timeout. An agent that only compares the two goes on in slow start
-//!   (`after_error = by-ssthresh`).
+//! - After a loss in the uncongested state "the protocol moves to congestion avoidance" although
+//!   ssthresh stays: linear growth also below ssthresh, until a timeout. An agent that only
+//!   compares the two continues in slow start (`after_error = by-ssthresh`).
 //! - Windows in which the application left room unused do not count.
 //! - The second timeout of a segment leaves ssthresh.
 
@@ -126,7 +125,7 @@ pub struct ProactiveCounters {
     pub losses_uncongested: u64,
 }
 
-/// Proactive TCP.
+/// State of Proactive TCP for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proactive {
     settings: ProactiveSettings,
@@ -224,9 +223,7 @@ impl Algorithm for Proactive {
 }
 
 impl CongestionControl for Proactive {
-    fn name(&self) -> &str {
-        "proactive"
-    }
+    named!("proactive");
 
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
         self.receive_window = ack.receive_window.max(1.0);

@@ -56,8 +56,8 @@ impl ProbedRate {
             self.delivered = 0.0;
         }
         self.delivered += ack.delivered;
-        // In the start each answer, and the ACK of each segment of data, stands for
-        // a segment that the path lets through in a round trip.
+        // In the start each answer, and the ACK of each segment of data, indicates a segment that
+        // the path can carry per round trip.
         if self.opening.grows() {
             self.add(f64::from(ack.probes) + ack.acked);
         }

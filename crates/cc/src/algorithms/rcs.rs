@@ -41,6 +41,7 @@
 
 use super::probed_rate::ProbedRate;
 use crate::declaration::{Algorithm, Control, Described, Family, LossRecovery, TransportDefaults};
+use crate::event::half;
 use crate::parameter::{number, parameters};
 use crate::{
     Ack, CongestionControl, Loss, Phase, ProbeContent, Probes, RecoveryExit, Repair, Timeout,
@@ -58,7 +59,7 @@ parameters! {
     }
 }
 
-/// RCS.
+/// State of RCS for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rcs {
     target: Rate,
@@ -145,9 +146,9 @@ impl Algorithm for Rcs {
 }
 
 impl CongestionControl for Rcs {
-    fn name(&self) -> &str {
-        "rcs"
-    }
+    named!("rcs");
+    always!(owns_window);
+    ignores!(on_ack, on_recovery_exit, on_spurious);
 
     fn on_open(&mut self, receive_window: Segments) {
         self.probed.opening.set_receive_window(receive_window);
@@ -171,8 +172,6 @@ impl CongestionControl for Rcs {
         }
         self.probed.rate = self.probed.rate.min(self.most(ack.mss));
     }
-
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     fn on_control(&mut self, _: &Ack, _: Repair, window: &mut Window) {
         self.probed.steer(window);
@@ -202,19 +201,9 @@ impl CongestionControl for Rcs {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = (timeout.flight / 2.0).max(2.0);
-        }
+        timeout.reduce(window, half);
         self.set_reach(self.probed.rtt(), timeout.mss);
         self.begin(window);
-    }
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn on_spurious(&mut self, _: &Window, _: &mut Window) {}
-
-    fn owns_window(&self) -> bool {
-        true
     }
 
     fn phase(&self, _: &Window) -> Phase {

@@ -8,7 +8,7 @@
 //!
 //! | parameter | default | |
 //! |---|---|---|
-//! | threshold | 0.95 | use of the link below which it is shared out anew |
+//! | threshold | 0.95 | utilisation of the link below which it is redistributed |
 //!
 //! Every round trip the proxy reports the capacity C of its link, in payload, how
 //! many connections N are active on it, and which part u of it they use:
@@ -17,12 +17,11 @@
 //! - else: W = r RTTmin / MSS, with r what this connection delivered in its last
 //!   round trip
 //!
-//! and at least the initial window. Selective acknowledgements stand for the
-//! negative ones: each hole is sent again, and no loss, timeout or mark makes the
-//! window smaller.
+//! and at least the initial window. Selective acknowledgements replace the negative ones: each hole
+//! is retransmitted, and no loss, timeout or mark makes the window smaller.
 //!
-//! With the rule as it stands a connection that comes to a full link gets what it
-//! can wrest from it, and no more until the use falls below the threshold.
+//! With the literal rule a connection that joins a full link gets only what it can take from the
+//! others, until the utilisation falls below the threshold.
 
 use crate::declaration::{Algorithm, Control, Described, Family, LossRecovery, TransportDefaults};
 use crate::parameter::{number, parameters};
@@ -33,7 +32,7 @@ parameters! {
     /// Settings of [`SatPep`].
     pub struct SatPepParameters {
         threshold: f64 = number(0.95, "", (0.0, 1.0)),
-            "use of the link below which it is shared out anew";
+            "use of the link below which it is shared out again";
     }
 }
 
@@ -80,7 +79,7 @@ impl Algorithm for SatPep {
             transport: TransportDefaults {
                 summary: "a window set by the proxy that sees how its satellite link is used",
                 source: "Velenis, Kalogeras & Maglaris 2002 (abstract; our reading)",
-                // On a leg that is known, a timeout says nothing new.
+                // The leg is known, so a timeout carries no new information.
                 recovery: Some(LossRecovery::SackRepeat),
                 ..TransportDefaults::NEW
             },
@@ -93,9 +92,16 @@ impl Algorithm for SatPep {
 }
 
 impl CongestionControl for SatPep {
-    fn name(&self) -> &str {
-        "satpep"
-    }
+    named!("satpep");
+    always!(owns_window, needs_path);
+    ignores!(
+        on_ack,
+        on_loss,
+        on_timeout,
+        on_recovery_exit,
+        on_spurious,
+        after_idle
+    );
 
     fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
         self.begin(window);
@@ -124,29 +130,9 @@ impl CongestionControl for SatPep {
         self.rate = ack.delivery_rate.or(self.rate);
     }
 
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
-
     fn on_control(&mut self, _: &Ack, _: Repair, window: &mut Window) {
         self.begin(window);
         window.cwnd = self.window;
-    }
-
-    fn on_loss(&mut self, _: &Loss, _: &mut Window) {}
-
-    fn on_timeout(&mut self, _: &Timeout, _: &mut Window) {}
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn on_spurious(&mut self, _: &Window, _: &mut Window) {}
-
-    fn after_idle(&mut self, _: Segments, _: &mut Window) {}
-
-    fn owns_window(&self) -> bool {
-        true
-    }
-
-    fn needs_path(&self) -> bool {
-        true
     }
 
     fn phase(&self, _: &Window) -> Phase {

@@ -43,7 +43,7 @@ parameters! {
     }
 }
 
-/// TCP-STAR.
+/// State of TCP-STAR for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Star {
     settings: StarSettings,
@@ -64,7 +64,7 @@ impl Star {
         }
     }
 
-    /// What an ACK adds.
+    /// Increase of the window per ACK.
     fn step(&self, ack: &Ack, window: &Window) -> Segments {
         let standard = if window.in_slow_start() {
             1.0
@@ -92,7 +92,7 @@ impl Algorithm for Star {
                           undo, ECN",
                 source: "Obata et al. 2006 (our reading of a survey)",
                 ecn: Some(true),
-                // Stands for the notification of acknowledgement errors.
+                // Replaces the notification of acknowledgement errors.
                 timestamps: Some(true),
                 undo: Some(true),
                 ..TransportDefaults::NEW
@@ -104,9 +104,7 @@ impl Algorithm for Star {
 }
 
 impl CongestionControl for Star {
-    fn name(&self) -> &str {
-        "star"
-    }
+    named!("star");
 
     fn on_sample(&mut self, ack: &Ack, _: &mut Window) {
         self.abe.on_sample(ack);

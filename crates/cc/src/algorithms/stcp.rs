@@ -28,9 +28,9 @@
 //! - RTTs, which RFC 9040 shares as well, are those of each connection's handshake.
 //! - A window that grows at once could send a burst: the transport paces.
 //!
-//! Example: a connection at cwnd 40, ssthresh 30 ends; the next one to the same peer
-//! begins at 40 and 30. A third joins it at 60 and 30: 30 each, ssthresh 15 each. One
-//! ends at 32 beside one at 34: the other has 66.
+//! Example: a connection at cwnd 40, ssthresh 30 ends; the next one to the same peer begins at 40
+//! and 30. A third joins it at 60 and 30: 30 each, ssthresh 15 each. If one ends at 32 while the
+//! other has 34, the other then has 66.
 
 use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults, WindowPacing};
 use crate::parameter::{number, parameters};
@@ -45,7 +45,7 @@ parameters! {
     }
 }
 
-/// STCP.
+/// State of STCP for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stcp {
     lifetime: Duration,
@@ -106,9 +106,8 @@ impl Algorithm for Stcp {
 }
 
 impl CongestionControl for Stcp {
-    fn name(&self) -> &str {
-        "stcp"
-    }
+    named!("stcp");
+    always!(shares_state);
 
     fn on_shared(&mut self, shared: &SharedState, window: &mut Window) {
         self.shared = Some(*shared);
@@ -124,11 +123,9 @@ impl CongestionControl for Stcp {
     }
 
     fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
-        if !ack.cwnd_limited {
-            return;
+        if ack.cwnd_limited {
+            window.grow_per_ack(window.in_slow_start());
         }
-        let doubles = window.in_slow_start();
-        window.grow_per_ack(doubles);
     }
 
     /// What the connection itself left is shared with it.
@@ -138,9 +135,5 @@ impl CongestionControl for Stcp {
             Some(shared) if shared.age <= self.lifetime => self.take(window),
             _ => window.cwnd = window.cwnd.min(initial_window),
         }
-    }
-
-    fn shares_state(&self) -> bool {
-        true
     }
 }

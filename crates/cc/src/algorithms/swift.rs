@@ -15,11 +15,11 @@
 //!   window apart. Each ACK for data or copy adds a segment within the next round
 //!   trip.
 //! - Congestion avoidance as Reno.
-//! - Speedy recovery, from a window of W0: cwnd = ssthresh = W0/2, and two
-//!   low-priority copies of outstanding segments, the oldest first, go with every
-//!   ACK until W0 have gone. A path that W0 had filled lets half of them through
-//!   beside the data. Once `proof` x W0 have been answered the loss counts as an
-//!   error, and cwnd = ssthresh = W0 at once. Otherwise the window stays halved.
+//! - Speedy recovery, from a window of W0: cwnd = ssthresh = W0/2, and two low-priority copies of
+//!   outstanding segments, the oldest first, go with every ACK until W0 have gone. A path that W0
+//!   had filled lets half of them through in addition to the data. Once `proof` x W0 have been
+//!   answered the loss counts as an error, and cwnd = ssthresh = W0 at once. Otherwise the window
+//!   stays halved.
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
@@ -39,6 +39,7 @@
 use super::after_loss::AfterLoss;
 use super::opening::Opening;
 use crate::declaration::{Algorithm, Control, Described, Family, LossRecovery, TransportDefaults};
+use crate::event::half;
 use crate::parameter::{number, parameters};
 use crate::{
     Ack, CWND_LIMIT, CongestionControl, Loss, Phase, ProbeContent, Probes, RecoveryExit, Timeout,
@@ -62,14 +63,14 @@ const PER_ACK: u32 = 2;
 /// A loss whose cause is still open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Inquiry {
-    /// W0.
+    /// W0, the window before the error, segments.
     before: Segments,
     /// Probes that are still to go.
     to_send: u32,
     answered: u32,
 }
 
-/// TCP-Swift.
+/// State of TCP-Swift for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Swift {
     opening: Opening,
@@ -154,9 +155,7 @@ impl Algorithm for Swift {
 }
 
 impl CongestionControl for Swift {
-    fn name(&self) -> &str {
-        "swift"
-    }
+    named!("swift");
 
     fn on_open(&mut self, receive_window: Segments) {
         self.opening.set_receive_window(receive_window);
@@ -203,9 +202,7 @@ impl CongestionControl for Swift {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = (timeout.flight / 2.0).max(2.0);
-        }
+        timeout.reduce(window, half);
         self.after_loss = AfterLoss::NONE;
         self.inquiry = None;
         self.opening.begin(window);

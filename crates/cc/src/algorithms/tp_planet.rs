@@ -1,24 +1,23 @@
 //! TP-Planet-like probing: congestion is what low-priority packets suffer and data
 //! do not.
 //!
-//! Source: Akan, Fang & Akyildiz, "TP-Planet: A Reliable Transport Protocol for
-//! Interplanetary Internet", IEEE JSAC 22(2), 2004, of which the abstract could be
-//! read. It says: AIMD on a rate with parameters tuned for long round trips; an
-//! Initial State that captures the link's resources fast and under control in place
-//! of slow start; decisions about congestion that are decoupled from single losses;
-//! a Blackout State; delayed SACK for asymmetric links. Sarkar, Shukla &
-//! Dasgupta (2010), section 1, name it beside TCP-Peach and RCS for its probing. **The rules and all numbers below are our reading, not the protocol.**
+//! Source: Akan, Fang & Akyildiz, "TP-Planet: A Reliable Transport Protocol for Interplanetary
+//! Internet", IEEE JSAC 22(2), 2004, of which the abstract could be read. It says: AIMD on a rate
+//! with parameters tuned for long round trips; an Initial State that captures the link's resources
+//! fast and under control in place of slow start; decisions about congestion that are decoupled
+//! from single losses; a Blackout State; delayed SACK for asymmetric links. Sarkar, Shukla &
+//! Dasgupta (2010), section 1, mention it together with TCP-Peach and RCS for its probing. **The
+//! rules and all numbers below are our reading, not the protocol.**
 //!
 //! - Initial State: one segment of data, then low-priority dummies up to `reach` or
 //!   the receive window, spread over a round trip. n answers within a round trip of
 //!   the first: the rate is n segments a round trip.
-//! - Steady State: dummies go beside the data, `share` of the rate and at least 4 a
-//!   round trip. Once at least 8 have been judged, the share of them that was
-//!   answered is divided by the share of the data that arrived in the same time:
-//!   phi. Errors strike both alike, a queue that drops low priority first strikes
-//!   the dummies. phi >= `increase_above`: the rate rises by `increase` segments a
-//!   round trip. phi < `decrease_below`: it falls to `decrease` x the rate. Between
-//!   them it stays. Losses by themselves change nothing.
+//! - Steady State: dummies accompany the data, `share` of the rate and at least 4 a round trip.
+//!   Once at least 8 have been judged, the share of them that was answered is divided by the share
+//!   of the data that arrived in the same time: phi. Errors strike both alike, a queue that drops
+//!   low priority first strikes the dummies. phi >= `increase_above`: the rate rises by `increase`
+//!   segments a round trip. phi < `decrease_below`: it falls to `decrease` x the rate. Between them
+//!   it stays. Losses by themselves change nothing.
 //! - Blackout State, after a timeout: the rate is kept, one segment goes each
 //!   retransmission timeout, which does not double, and the first ACK ends it.
 //!
@@ -40,6 +39,7 @@
 
 use super::probed_rate::ProbedRate;
 use crate::declaration::{Algorithm, Control, Described, Family, LossRecovery, TransportDefaults};
+use crate::event::half;
 use crate::parameter::{number, parameters};
 use crate::{
     Ack, CongestionControl, Loss, Phase, ProbeContent, Probes, RecoveryExit, Repair, Timeout,
@@ -70,7 +70,7 @@ parameters! {
     }
 }
 
-/// TP-Planet-like probing.
+/// State of TP-Planet-like probing for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TpPlanet {
     parameters: TpPlanetParameters,
@@ -87,8 +87,9 @@ pub struct TpPlanet {
 }
 
 impl TpPlanet {
-    /// With these settings.
+    /// A new connection with these settings, before its first round trip.
     #[must_use]
+    /// TP-Planet with these parameters, before the first acknowledgement.
     pub const fn new(parameters: TpPlanetParameters) -> TpPlanet {
         TpPlanet {
             parameters,
@@ -173,9 +174,9 @@ impl Algorithm for TpPlanet {
 }
 
 impl CongestionControl for TpPlanet {
-    fn name(&self) -> &str {
-        "tp-planet"
-    }
+    named!("tp-planet");
+    always!(owns_window);
+    ignores!(on_ack, on_recovery_exit, on_spurious);
 
     fn on_open(&mut self, receive_window: Segments) {
         self.probed.opening.set_receive_window(receive_window);
@@ -203,8 +204,6 @@ impl CongestionControl for TpPlanet {
         }
     }
 
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
-
     fn on_control(&mut self, ack: &Ack, _: Repair, window: &mut Window) {
         if ack.acked > 0.0 || ack.probes > 0 {
             self.blackout = false;
@@ -224,27 +223,16 @@ impl CongestionControl for TpPlanet {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = (timeout.flight / 2.0).max(2.0);
-        }
+        timeout.reduce(window, half);
         self.sent = 0;
         self.forget();
         if self.probed.rate > 0.0 {
             self.probed.opening.stop();
             self.blackout = true;
-            window.cwnd = 1.0;
             window.actions.keeps_rto = true;
         } else {
             self.probed.begin(window);
         }
-    }
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn on_spurious(&mut self, _: &Window, _: &mut Window) {}
-
-    fn owns_window(&self) -> bool {
-        true
     }
 
     fn phase(&self, _: &Window) -> Phase {

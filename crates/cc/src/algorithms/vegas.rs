@@ -1,5 +1,5 @@
-//! TCP Vegas: keeps a few segments of its own in the queue of the bottleneck,
-//! by comparing the throughput it gets with the one an empty path would give.
+//! TCP Vegas: keeps a few segments in the queue of the bottleneck, by comparing the throughput it
+//! gets with the one an empty path would give.
 //!
 //! Source: Brakmo & Peterson, "TCP Vegas: End to End Congestion Avoidance on a
 //! Global Internet", IEEE JSAC 13(8), 1995; where it leaves a number open, the
@@ -16,8 +16,8 @@
 //! - Congestion avoidance: diff < alpha adds one segment over the next round
 //!   trip (1/cwnd per ACK), diff > beta takes one away at once, to no less than
 //!   2; else cwnd stays.
-//! - base follows any smaller sample, and also rises to R when at most one
-//!   segment was sent in the round: that one met no queue of its own.
+//! - base follows any smaller sample, and also rises to R when at most one segment was sent in the
+//!   round: that one met no queue caused by the connection itself.
 //! - Nothing grows while more than two segments of the window are not used.
 //!
 //! Losses:
@@ -50,7 +50,7 @@
 //!   grows in the first round of data.
 //! - Only what the sender counts as a sample enters the mean; with timestamps
 //!   that includes segments sent twice, which ns-2 leaves out.
-//! - ns-2 has a recovery of its own, which ends with the first new ACK. Here the
+//! - ns-2 has its own recovery, which ends with the first new ACK. Here the
 //!   transport repairs (NewReno, SACK): a retransmission asked for by the fine
 //!   timer starts its recovery, [`Vegas::on_loss`] decides the cut, and while
 //!   recovery lasts nothing grows and further overdue segments are asked for.
@@ -76,7 +76,7 @@ const LEAST: Segments = 2.0;
 /// Acknowledgements after a retransmission that check for overdue segments.
 const WORRIED_ACKS: u32 = 2;
 
-/// What a parameter in segments of the queue may be.
+/// Permitted range of a parameter in segments of the queue.
 const QUEUED: (f64, f64) = (0.0, 1_000_000.0);
 
 parameters! {
@@ -142,9 +142,9 @@ struct Round {
     began_at: Option<Time>,
 }
 
-/// What a round trip showed.
+/// Measurements over one round trip.
 struct Measured {
-    /// Segments in queues.
+    /// Estimate of the connection's own segments in queues.
     difference: Segments,
     /// False if the round had no duration to divide by.
     valid: bool,
@@ -230,7 +230,7 @@ impl Vegas {
         self.settings.alpha
     }
 
-    /// The same, where a loss does not cut the window (DVegas).
+    /// Vegas in which a loss does not reduce the window (DVegas).
     pub(super) const fn without_cuts(mut self) -> Vegas {
         self.cuts = false;
         self
@@ -384,9 +384,7 @@ impl Algorithm for Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn name(&self) -> &str {
-        "vegas"
-    }
+    named!("vegas");
 
     fn on_established(&mut self, rtt: Option<Duration>, _: &mut Window) {
         let Some(rtt) = rtt.map(Duration::as_secs).filter(|rtt| *rtt > 0.0) else {

@@ -32,7 +32,7 @@
 
 use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults};
 use crate::parameter::{number, parameters, word, words};
-use crate::{Ack, CongestionControl, Loss, Timeout, Window};
+use crate::{Ack, CongestionControl, Loss, Window};
 use bentpipe_units::{Duration, Segments, math};
 
 words! {
@@ -70,7 +70,7 @@ parameters! {
 /// RTT samples that an interval of ns-3 must exceed.
 const NS3_SAMPLES: u32 = 2;
 
-/// TCP Veno.
+/// State of TCP Veno for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Veno {
     settings: VenoParameters,
@@ -146,9 +146,7 @@ impl Algorithm for Veno {
 }
 
 impl CongestionControl for Veno {
-    fn name(&self) -> &str {
-        "veno"
-    }
+    named!("veno");
 
     fn on_sample(&mut self, ack: &Ack, _: &mut Window) {
         let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) else {
@@ -184,12 +182,5 @@ impl CongestionControl for Veno {
         let base = loss.flight;
         window.ssthresh = (if random { 0.8 * base } else { base / 2.0 }).max(2.0);
         window.cwnd = window.ssthresh;
-    }
-
-    fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = (timeout.flight / 2.0).max(2.0);
-        }
-        window.cwnd = 1.0;
     }
 }

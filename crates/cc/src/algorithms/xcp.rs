@@ -26,9 +26,7 @@
 //! Example: cwnd 100, srtt 0.6 s, MSS 1000 B, feedback 2000 B/s: cwnd 101.2.
 
 use crate::declaration::{Algorithm, Control, Described, Family, PathHeader, TransportDefaults};
-use crate::{
-    Ack, CWND_LIMIT, CongestionControl, Feedback, Loss, Phase, RecoveryExit, Timeout, Window,
-};
+use crate::{Ack, CWND_LIMIT, CongestionControl, Feedback, Loss, Phase, RecoveryExit, Window};
 
 /// The sender of XCP or P-XCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +44,7 @@ impl Xcp {
         }
     }
 
-    /// P-XCP.
+    /// The sender with P-XCP's reaction to losses.
     #[must_use]
     pub const fn p_xcp() -> Xcp {
         Xcp { keeps_window: true }
@@ -97,11 +95,12 @@ impl Algorithm for Xcp {
 }
 
 impl CongestionControl for Xcp {
+    always!(needs_feedback);
+    ignores!(on_ack, on_recovery_exit);
+
     fn name(&self) -> &str {
         if self.keeps_window { "p-xcp" } else { "xcp" }
     }
-
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
 
     fn on_feedback(&mut self, feedback: &Feedback, window: &mut Window) {
         let mss = f64::from(feedback.mss.max(1));
@@ -116,19 +115,6 @@ impl CongestionControl for Xcp {
         let half = loss.flight / 2.0;
         window.ssthresh = half.max(2.0);
         window.cwnd = half.max(1.0);
-    }
-
-    fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = (timeout.flight / 2.0).max(2.0);
-        }
-        window.cwnd = 1.0;
-    }
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn needs_feedback(&self) -> bool {
-        true
     }
 
     fn phase(&self, _: &Window) -> Phase {

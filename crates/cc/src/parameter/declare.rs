@@ -31,7 +31,7 @@ impl<T> Declared<T> {
         }
     }
 
-    /// The same with its name and meaning.
+    /// This parameter with its name and meaning.
     pub(crate) const fn named(self, name: &'static str, meaning: &'static str) -> Declared<T> {
         let parameter = Parameter {
             name,
@@ -127,7 +127,6 @@ pub(crate) const fn numbers(
     )
 }
 
-/// True or false.
 pub(crate) const fn flag(default: bool) -> Declared<bool> {
     Declared::new(DefaultValue::Flag(default), "", Range::Flag)
 }
@@ -157,10 +156,10 @@ pub(crate) const fn word_of<W: Word>(words: &'static [&'static str]) -> Declared
 /// Parameters that are declared and read together: a struct of
 /// [`parameters!`], or several in a tuple.
 pub(crate) trait ParameterSet: Sized {
-    /// Adds the parameters to `list`, but for names that it has already.
+    /// Adds the parameters to `list`, except names that it already has.
     fn declare(list: &mut Vec<Parameter>);
 
-    /// What was given, or the defaults.
+    /// The given values, or the defaults.
     fn read(reader: &Reader<'_>) -> Result<Self, BuildError>;
 }
 

@@ -9,9 +9,9 @@ pub enum BuildError {
     UnknownName {
         /// `congestion control`, or the slot.
         kind: &'static str,
-        /// What was given.
+        /// The name as the user wrote it.
         name: String,
-        /// What was probably meant.
+        /// Suggestion: the nearest valid name.
         nearest: Option<&'static str>,
         /// Every name, for the message.
         known: String,
@@ -22,11 +22,11 @@ pub enum BuildError {
         meant(nearest)
     )]
     UnknownParameter {
-        /// The algorithm.
+        /// Name of the congestion control.
         algorithm: String,
-        /// What was given.
+        /// The parameter as the user wrote it.
         parameter: String,
-        /// What was probably meant.
+        /// Suggestion: the nearest valid name.
         nearest: Option<&'static str>,
         /// Every name, for the message.
         known: String,
@@ -34,42 +34,42 @@ pub enum BuildError {
     /// The parameter cannot have that value.
     #[error("parameter `{parameter}` of `{algorithm}` is {given}: expected {expected}")]
     BadValue {
-        /// The algorithm.
+        /// Name of the congestion control.
         algorithm: String,
-        /// The parameter.
+        /// Name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value as the user wrote it.
         given: String,
-        /// What would have been right.
+        /// Description of the permitted values.
         expected: String,
     },
-    /// A name that a control of one's own cannot have.
+    /// A name that a user's control cannot have.
     #[error(
         "`{name}` cannot be the name of a congestion control: expected a letter, then letters, \
          digits, `-`, `_` and `.`, at most 40 in all"
     )]
     Name {
-        /// What was given.
+        /// The name as the user wrote it.
         name: String,
     },
-    /// A control of one's own has the name of something built in.
+    /// A user's control has the name of something built in.
     #[error(
         "the congestion control `{name}`{} has the name of a built-in transport ({by}): expected \
          another name",
         of(origin)
     )]
     Taken {
-        /// The name.
+        /// The name in conflict.
         name: &'static str,
-        /// Where the control of one's own is from.
+        /// Where the user's control is from.
         origin: &'static str,
-        /// What the built-in one is.
+        /// Kind of the built-in item.
         by: &'static str,
     },
-    /// A control of one's own could not be made.
+    /// A user's control could not be made.
     #[error("congestion control `{name}`: {reason}")]
     Own {
-        /// Its name.
+        /// Name of the control.
         name: &'static str,
         /// Why, in its own words.
         reason: String,

@@ -83,8 +83,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `value` in the form and range of `parameter`: a quantity in its text form is
-/// read, and one number stands for a list of one.
+/// `value` in the form and range of `parameter`: a quantity in its text form is read, and a single
+/// number is read as a list of one.
 fn checked(parameter: &Parameter, value: &ParameterValue) -> Option<ParameterValue> {
     let within = |x: &f64, min: f64, max: f64| x.is_finite() && (min..=max).contains(x);
     match (parameter.range, value) {

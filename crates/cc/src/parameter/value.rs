@@ -1,4 +1,4 @@
-//! What a scenario gives for the parameters of an algorithm.
+//! The values that a scenario gives for the parameters of an algorithm.
 
 use bentpipe_units::{Duration, Rate};
 use core::fmt;
@@ -13,11 +13,11 @@ pub enum ParameterValue {
     Text(String),
     /// A list of numbers.
     Numbers(Vec<f64>),
-    /// True or false.
+    /// `true` or `false`.
     Flag(bool),
-    /// A time.
+    /// A time with a unit.
     Duration(Duration),
-    /// A rate.
+    /// A rate with a unit.
     Rate(Rate),
 }
 
@@ -83,7 +83,7 @@ impl Parameters {
         self.0.insert(name.into(), value.into())
     }
 
-    /// The same with one parameter more.
+    /// Adds a parameter.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<ParameterValue>) -> Parameters {
         self.set(name, value);

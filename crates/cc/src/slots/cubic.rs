@@ -27,7 +27,7 @@ use super::hystart::HyStart;
 use crate::declaration::{Control, Described, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{flag, number, parameters, word};
-use crate::slot::{CongestionAvoidance, Fills, LossReaction, Parts};
+use crate::slot::{CongestionAvoidance, LossReaction, Parts};
 use crate::{Ack, Hoe, Loss, Timeout, Window};
 use bentpipe_units::math;
 use bentpipe_units::{Segments, Time};
@@ -63,7 +63,7 @@ parameters! {
     }
 }
 
-/// CUBIC's growth.
+/// Window growth in congestion avoidance by the cubic function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cubic {
     parameters: CubicParameters,
@@ -86,7 +86,7 @@ struct State {
     epoch: Option<Time>,
     /// Since when the window is not used.
     idle_since: Option<Time>,
-    /// What Reno's window would be.
+    /// Estimate of Reno's window, segments.
     w_est: Segments,
 }
 
@@ -117,17 +117,11 @@ impl Cubic {
     }
 }
 
-impl Fills for Cubic {
-    const NAME: &'static str = "cubic";
-    const SUMMARY: &'static str = "a cubic of the time since the loss (RFC 9438)";
-    type Parameters = CubicParameters;
-
-    fn build(parameters: CubicParameters) -> Cubic {
-        Cubic {
-            parameters,
-            state: State::default(),
-            undo: State::default(),
-        }
+fills! { Cubic, "cubic", "a cubic of the time since the loss (RFC 9438)",
+    |parameters: CubicParameters| Cubic {
+        parameters,
+        state: State::default(),
+        undo: State::default(),
     }
 }
 
@@ -207,14 +201,8 @@ parameters! {
     }
 }
 
-impl Fills for CubicReaction {
-    const NAME: &'static str = "cubic";
-    const SUMMARY: &'static str = "beta x what is in flight (RFC 9438)";
-    type Parameters = CubicReaction;
-
-    fn build(parameters: CubicReaction) -> CubicReaction {
-        parameters
-    }
+fills! { CubicReaction, "cubic", "beta x what is in flight (RFC 9438)",
+    |parameters: CubicReaction| parameters
 }
 
 impl LossReaction for CubicReaction {
@@ -224,9 +212,6 @@ impl LossReaction for CubicReaction {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = (self.beta * timeout.flight).max(2.0);
-        }
-        window.cwnd = 1.0;
+        timeout.reduce(window, |flight| (self.beta * flight).max(2.0));
     }
 }

@@ -18,8 +18,8 @@ use super::newreno::{Reno, Standard};
 use crate::declaration::{Control, Described, EcnEcho, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{number, parameters};
-use crate::slot::{Fills, LossReaction, Parts};
-use crate::{Ack, Loss, Timeout, Window};
+use crate::slot::{LossReaction, Parts};
+use crate::{Ack, Loss, Window};
 use bentpipe_units::Segments;
 
 /// The control `dctcp`.
@@ -50,7 +50,7 @@ parameters! {
     }
 }
 
-/// DCTCP's reaction.
+/// Reduction by alpha/2 of DCTCP, with alpha estimated once per window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dctcp {
     g: f64,
@@ -61,18 +61,12 @@ pub struct Dctcp {
     marked: Segments,
 }
 
-impl Fills for Dctcp {
-    const NAME: &'static str = "dctcp";
-    const SUMMARY: &'static str = "half of the part that is marked (RFC 8257)";
-    type Parameters = DctcpParameters;
-
-    fn build(p: DctcpParameters) -> Dctcp {
-        Dctcp {
-            g: p.g,
-            alpha: p.alpha,
-            delivered: 0.0,
-            marked: 0.0,
-        }
+fills! { Dctcp, "dctcp", "half of the part that is marked (RFC 8257)",
+    |p: DctcpParameters| Dctcp {
+        g: p.g,
+        alpha: p.alpha,
+        delivered: 0.0,
+        marked: 0.0,
     }
 }
 
@@ -97,12 +91,5 @@ impl LossReaction for Dctcp {
         }
         .max(2.0);
         window.cwnd = window.ssthresh;
-    }
-
-    fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = (timeout.flight / 2.0).max(2.0);
-        }
-        window.cwnd = 1.0;
     }
 }

@@ -3,7 +3,7 @@
 use super::SEGMENTS;
 use crate::declaration::{Control, Described, TransportDefaults, of_slots};
 use crate::parameter::{number, parameters};
-use crate::slot::{CongestionAvoidance, Fills, LossReaction, Parts, SlowStart};
+use crate::slot::{CongestionAvoidance, LossReaction, Parts, SlowStart};
 use crate::{Ack, Hoe, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Segments, Time};
 
@@ -30,14 +30,8 @@ parameters! {
     }
 }
 
-impl Fills for Fixed {
-    const NAME: &'static str = "fixed";
-    const SUMMARY: &'static str = "cwnd is constant";
-    type Parameters = Fixed;
-
-    fn build(parameters: Fixed) -> Fixed {
-        parameters
-    }
+fills! { Fixed, "fixed", "cwnd is constant",
+    |parameters: Fixed| parameters
 }
 
 impl SlowStart for Fixed {
@@ -56,15 +50,7 @@ impl SlowStart for Fixed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hold;
 
-impl Fills for Hold {
-    const NAME: &'static str = "hold";
-    const SUMMARY: &'static str = "no growth";
-    type Parameters = ();
-
-    fn build((): ()) -> Hold {
-        Hold
-    }
-}
+fills! { Hold, "hold", "no growth", |_none: ()| Hold }
 
 impl CongestionAvoidance for Hold {
     #[inline]
@@ -82,15 +68,7 @@ pub struct Ignore {
     kept: Segments,
 }
 
-impl Fills for Ignore {
-    const NAME: &'static str = "ignore";
-    const SUMMARY: &'static str = "cwnd stays as it is";
-    type Parameters = ();
-
-    fn build((): ()) -> Ignore {
-        Ignore::default()
-    }
-}
+fills! { Ignore, "ignore", "cwnd stays as it is", |_none: ()| Ignore::default() }
 
 impl LossReaction for Ignore {
     fn on_loss(&mut self, _: &Loss, window: &mut Window) {

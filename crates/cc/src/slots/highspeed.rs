@@ -24,19 +24,18 @@
 //! The table holds for the default numbers: row n is the largest window with
 //! a = n, and b there is rounded down to 1/256.
 //!
-//! Left open, and the reading chosen: w of the cut is what the host halves
-//! (the flight, RFC 5681), as in every other reaction; a timeout sets ssthresh
-//! to w (1 - b(w)), too. Section 5 adds a(w) / w per ACK, which is a(w) per round
-//! trip only where every segment is acknowledged. The default is the step per ACK:
-//! the text says so, and Linux does so. With an ACK per two segments it grows half
-//! as fast as the response function assumes; `count = segments`, as in ns-3, does not.
+//! Left open, and the reading chosen: w of the cut is what the host halves (the flight, RFC 5681),
+//! as in every other reaction; a timeout sets ssthresh to w (1 - b(w)), too. Section 5 adds a(w) /
+//! w per ACK, which is a(w) per round trip only where every segment is acknowledged. The default is
+//! the step per ACK, as in the text and in Linux. With an ACK per two segments it grows half as
+//! fast as the response function assumes; `count = segments`, as in ns-3, does not.
 
 use super::newreno::Standard;
 use super::{Counted, SEGMENTS};
 use crate::declaration::{Control, Described, Family, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{number, parameters, word, words};
-use crate::slot::{CongestionAvoidance, Fills, LossReaction, Parts};
+use crate::slot::{CongestionAvoidance, LossReaction, Parts};
 use crate::{Ack, Hoe, Loss, Timeout, Window};
 use bentpipe_units::{Segments, math};
 
@@ -183,12 +182,8 @@ impl HighSpeed {
     }
 }
 
-impl Fills for HighSpeed {
-    const NAME: &'static str = "highspeed";
-    const SUMMARY: &'static str = "a(w) segments per round trip (RFC 3649)";
-    type Parameters = HighSpeedParameters;
-
-    fn build(p: HighSpeedParameters) -> HighSpeed {
+fills! { HighSpeed, "highspeed", "a(w) segments per round trip (RFC 3649)",
+    |p: HighSpeedParameters| {
         let count = p.count;
         HighSpeed {
             count,
@@ -216,14 +211,8 @@ impl CongestionAvoidance for HighSpeed {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HighSpeedReaction(HighSpeed);
 
-impl Fills for HighSpeedReaction {
-    const NAME: &'static str = "highspeed";
-    const SUMMARY: &'static str = "1 - b(w) of what is in flight (RFC 3649)";
-    type Parameters = HighSpeedParameters;
-
-    fn build(parameters: HighSpeedParameters) -> HighSpeedReaction {
-        HighSpeedReaction(HighSpeed::build(parameters))
-    }
+fills! { HighSpeedReaction, "highspeed", "1 - b(w) of what is in flight (RFC 3649)",
+    |parameters: HighSpeedParameters| HighSpeedReaction(HighSpeed::build(parameters))
 }
 
 impl LossReaction for HighSpeedReaction {
@@ -233,10 +222,7 @@ impl LossReaction for HighSpeedReaction {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = self.0.cut(timeout.flight);
-        }
-        window.cwnd = 1.0;
+        timeout.reduce(window, |flight| self.0.cut(flight));
     }
 }
 

@@ -37,7 +37,7 @@ use crate::declaration::{
 };
 use crate::hoe::HoeRound;
 use crate::parameter::{flag, parameters, time, word, word_of, words};
-use crate::slot::{CongestionAvoidance, Fills, Parts, SlowStart};
+use crate::slot::{CongestionAvoidance, Parts, SlowStart};
 use crate::{Ack, Hoe, Window};
 use bentpipe_units::math;
 use bentpipe_units::{Duration, Segments};
@@ -156,7 +156,7 @@ impl Rho {
     }
 }
 
-/// Hybla's slow start.
+/// Slow start that grows by 2^rho - 1 per acknowledged segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HyblaStart {
     rho: Rho,
@@ -189,12 +189,8 @@ impl HyblaStart {
     }
 }
 
-impl Fills for HyblaStart {
-    const NAME: &'static str = "hybla";
-    const SUMMARY: &'static str = "2^rho - 1 segments per ACK";
-    type Parameters = HyblaStartParameters;
-
-    fn build(p: HyblaStartParameters) -> HyblaStart {
+fills! { HyblaStart, "hybla", "2^rho - 1 segments per ACK",
+    |p: HyblaStartParameters| {
         HyblaStart::new(p.rtt0, p.doubling_limit, p.start_window == StartWindow::Rho)
     }
 }
@@ -236,13 +232,13 @@ impl SlowStart for HyblaStart {
     }
 }
 
-/// Hybla's congestion avoidance.
+/// Congestion avoidance that grows by rho^2 per window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HyblaAvoidance {
     rho: Rho,
     /// Where the fast growth ends.
     pub gate: Gate,
-    /// What a step counts.
+    /// The unit of a step.
     pub count: Counted,
     rates: RateMaximum,
 }
@@ -260,14 +256,8 @@ impl HyblaAvoidance {
     }
 }
 
-impl Fills for HyblaAvoidance {
-    const NAME: &'static str = "hybla";
-    const SUMMARY: &'static str = "rho^2 segments per round trip";
-    type Parameters = HyblaAvoidanceParameters;
-
-    fn build(p: HyblaAvoidanceParameters) -> HyblaAvoidance {
-        HyblaAvoidance::new(p.rtt0, p.gate, p.count)
-    }
+fills! { HyblaAvoidance, "hybla", "rho^2 segments per round trip",
+    |p: HyblaAvoidanceParameters| HyblaAvoidance::new(p.rtt0, p.gate, p.count)
 }
 
 impl CongestionAvoidance for HyblaAvoidance {

@@ -28,7 +28,7 @@
 
 use super::SEGMENTS;
 use crate::parameter::{flag, number, parameters};
-use crate::slot::{Fills, SlowStart};
+use crate::slot::SlowStart;
 use crate::{Ack, Window};
 use bentpipe_units::{Duration, Segments};
 
@@ -90,14 +90,8 @@ impl HyStart {
     }
 }
 
-impl Fills for HyStart {
-    const NAME: &'static str = "hystart++";
-    const SUMMARY: &'static str = "standard until the RTT rises (RFC 9406)";
-    type Parameters = HyStartParameters;
-
-    fn build(parameters: HyStartParameters) -> HyStart {
-        HyStart::new(parameters.limit, parameters.hystart)
-    }
+fills! { HyStart, "hystart++", "standard until the RTT rises (RFC 9406)",
+    |parameters: HyStartParameters| HyStart::new(parameters.limit, parameters.hystart)
 }
 
 impl SlowStart for HyStart {

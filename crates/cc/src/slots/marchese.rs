@@ -1,17 +1,16 @@
 //! F_CONST and F_LINEAR: slow starts whose ACKs add more than one segment.
 //!
-//! Sources: Marchese 2006, eq. 6 and 7; Marchese 2001, eq. 2 and 3. MTSI has a
-//! file of its own.
+//! Sources: Marchese 2006, eq. 6 and 7; Marchese 2001, eq. 2 and 3. MTSI has a separate file.
 //!
-//! Common law of Marchese: an ACK that advances adds F segments, one call per
-//! ACK and not per segment; everything outside slow start stays as it is.
+//! Common law of Marchese: an ACK that advances adds F segments, one call per ACK and not per
+//! segment; everything outside slow start is unchanged.
 
 use super::SEGMENTS;
 use super::newreno::{Halve, Reno};
 use crate::declaration::{Control, Described, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{number, parameters, word, words};
-use crate::slot::{Fills, Parts, SlowStart};
+use crate::slot::{Parts, SlowStart};
 use crate::{Ack, Window};
 use bentpipe_units::{Bytes, Segments};
 
@@ -89,17 +88,17 @@ parameters! {
 /// The papers test K = 2, 4 and 10.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Const {
-    /// Segments per ACK.
+    /// Segments by which each ACK grows cwnd.
     pub k: Segments,
 }
 
 /// F_LINEAR (Marchese 2006, eq. 7; Marchese 2001, eq. 3): F grows by one with
 /// every ACK up to a threshold and is a constant after it.
 ///
-/// Left open: eq. 7 of 2006 tests cwnd and falls back to 1; in eq. 3 of 2001
-/// neither the tested quantity nor the constant can be read. Chosen: the later
-/// text (cwnd, 1), which agrees with the transfer times of its figures. A
-/// timeout starts F again under the cwnd test; the count of ACKs goes on.
+/// Left open: eq. 7 of 2006 tests cwnd and falls back to 1; in eq. 3 of 2001 neither the tested
+/// quantity nor the constant can be read. Chosen: the later text (cwnd, 1), which agrees with the
+/// transfer times of its figures. A timeout starts F again under the cwnd test; the count of ACKs
+/// continues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linear {
     /// The threshold: segments, or ACKs under [`LinearTest::AckCount`].
@@ -115,7 +114,7 @@ pub struct Linear {
 }
 
 impl Const {
-    /// F = `k`.
+    /// Slow start with constant F = `k`.
     #[must_use]
     pub const fn new(k: Segments) -> Const {
         Const { k }
@@ -146,14 +145,8 @@ impl Linear {
     }
 }
 
-impl Fills for Const {
-    const NAME: &'static str = "const";
-    const SUMMARY: &'static str = "K segments per ACK (Marchese 2006, eq. 6)";
-    type Parameters = ConstParameters;
-
-    fn build(parameters: ConstParameters) -> Const {
-        Const::new(parameters.k)
-    }
+fills! { Const, "const", "K segments per ACK (Marchese 2006, eq. 6)",
+    |parameters: ConstParameters| Const::new(parameters.k)
 }
 
 impl SlowStart for Const {
@@ -163,17 +156,12 @@ impl SlowStart for Const {
     }
 }
 
-impl Fills for Linear {
-    const NAME: &'static str = "linear";
-    const SUMMARY: &'static str = "one segment more with every ACK (Marchese 2006, eq. 7)";
-    type Parameters = LinearParameters;
+fills! { Linear, "linear", "one segment more with every ACK (Marchese 2006, eq. 7)",
+    |parameters: LinearParameters| Linear {
+        test: parameters.test,
+        constant: parameters.constant,
+        ..Linear::new(parameters.threshold)
 
-    fn build(parameters: LinearParameters) -> Linear {
-        Linear {
-            test: parameters.test,
-            constant: parameters.constant,
-            ..Linear::new(parameters.threshold)
-        }
     }
 }
 

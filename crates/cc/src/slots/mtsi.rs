@@ -22,8 +22,8 @@
 //!   first three ACKs.
 //! - The sign of rule B's test is garbled in print; `lt` and `le` are both
 //!   there and differ at w = thr_j exactly.
-//! - Nothing is said about losses. A timeout sets F of rule A back to F_0; the
-//!   count of rule B goes on, as that of all ACKs of the connection.
+//! - The paper does not specify losses. A timeout resets F of rule A to F_0; the count of rule B
+//!   continues, as that of all ACKs of the connection.
 //! - N counts every ACK that advances, also while the window is not in use, in
 //!   recovery and in congestion avoidance. Duplicates, of which slow start has
 //!   none, do not count. F itself moves only with an ACK that grows the window.
@@ -40,7 +40,7 @@ use super::{SEGMENTS, SEGMENTS_OR_NONE, marchese};
 use crate::declaration::{Control, Described, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{ParameterSet, Reader, number, numbers, parameters, word, words};
-use crate::slot::{Fills, Parts, SlowStart};
+use crate::slot::{Parts, SlowStart};
 use crate::{Ack, BuildError, Parameter, Window};
 use bentpipe_units::Segments;
 
@@ -171,7 +171,7 @@ impl Mtsi {
         }
     }
 
-    /// The same with another rule and treatment of equality.
+    /// Sets the rule and the treatment of equality.
     #[must_use]
     pub fn with_rule(mut self, rule: MtsiRule, tie: Tie) -> Mtsi {
         self.rule = rule;
@@ -179,14 +179,14 @@ impl Mtsi {
         self
     }
 
-    /// The same with another scope.
+    /// Sets the scope.
     #[must_use]
     pub fn with_scope(mut self, scope: Scope) -> Mtsi {
         self.scope = scope;
         self
     }
 
-    /// The same with another F before the first ACK.
+    /// Sets F before the first ACK.
     #[must_use]
     pub fn with_f0(mut self, f0: Segments) -> Mtsi {
         self.f0 = f0;
@@ -227,14 +227,8 @@ impl Mtsi {
     }
 }
 
-impl Fills for Mtsi {
-    const NAME: &'static str = "mtsi";
-    const SUMMARY: &'static str = "multiple thresholds (Marchese 2006, eq. 3-5)";
-    type Parameters = Mtsi;
-
-    fn build(parameters: Mtsi) -> Mtsi {
-        parameters
-    }
+fills! { Mtsi, "mtsi", "multiple thresholds (Marchese 2006, eq. 3-5)",
+    |parameters: Mtsi| parameters
 }
 
 impl SlowStart for Mtsi {

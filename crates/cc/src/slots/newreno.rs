@@ -24,7 +24,7 @@ use super::SEGMENTS_OR_NONE;
 use crate::declaration::{Control, Described, LossRecovery, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{flag, number, parameters, word, words};
-use crate::slot::{CongestionAvoidance, Fills, LossReaction, Parts, SlowStart};
+use crate::slot::{CongestionAvoidance, LossReaction, Parts, SlowStart};
 use crate::{Ack, Hoe, HostRules, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::Segments;
 
@@ -58,14 +58,8 @@ parameters! {
     }
 }
 
-impl Fills for Standard {
-    const NAME: &'static str = "standard";
-    const SUMMARY: &'static str = "one segment per ACK (RFC 5681)";
-    type Parameters = Standard;
-
-    fn build(parameters: Standard) -> Standard {
-        parameters
-    }
+fills! { Standard, "standard", "one segment per ACK (RFC 5681)",
+    |parameters: Standard| parameters
 }
 
 impl SlowStart for Standard {
@@ -121,14 +115,8 @@ impl Reno {
     }
 }
 
-impl Fills for Reno {
-    const NAME: &'static str = "reno";
-    const SUMMARY: &'static str = "one segment per round trip (RFC 5681)";
-    type Parameters = RenoParameters;
-
-    fn build(parameters: RenoParameters) -> Reno {
-        Reno::new(parameters.growth)
-    }
+fills! { Reno, "reno", "one segment per round trip (RFC 5681)",
+    |parameters: RenoParameters| Reno::new(parameters.growth)
 }
 
 impl CongestionAvoidance for Reno {
@@ -185,12 +173,12 @@ parameters! {
 /// RFC 5681: ssthresh = max(flight / 2, 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Halve {
-    /// What is halved.
+    /// The quantity that a loss halves.
     pub of: HalfOf,
     /// Round ssthresh down to whole segments.
     pub whole: bool,
-    /// cwnd becomes the half itself, not ssthresh, and stays as it is at the
-    /// end of recovery. Set by the host profile.
+    /// cwnd becomes the half itself, not ssthresh, and does not change at the end of recovery. Set
+    /// by the host profile.
     pub exact: bool,
 }
 
@@ -209,17 +197,11 @@ impl Halve {
     }
 }
 
-impl Fills for Halve {
-    const NAME: &'static str = "halve";
-    const SUMMARY: &'static str = "half of what is in flight (RFC 5681)";
-    type Parameters = HalveParameters;
-
-    fn build(parameters: HalveParameters) -> Halve {
-        Halve {
-            of: parameters.half_of,
-            whole: parameters.whole_ssthresh,
-            exact: false,
-        }
+fills! { Halve, "halve", "half of what is in flight (RFC 5681)",
+    |parameters: HalveParameters| Halve {
+        of: parameters.half_of,
+        whole: parameters.whole_ssthresh,
+        exact: false,
     }
 }
 

@@ -24,7 +24,7 @@ use super::{Counted, SEGMENTS};
 use crate::declaration::{Control, Described, Family, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{number, parameters, word};
-use crate::slot::{CongestionAvoidance, Fills, LossReaction, Parts};
+use crate::slot::{CongestionAvoidance, LossReaction, Parts};
 use crate::{Ack, Hoe, Loss, Timeout, Window};
 use bentpipe_units::Segments;
 
@@ -57,14 +57,8 @@ parameters! {
     }
 }
 
-impl Fills for Scalable {
-    const NAME: &'static str = "scalable";
-    const SUMMARY: &'static str = "a part of the window per round trip (Kelly 2003)";
-    type Parameters = Scalable;
-
-    fn build(parameters: Scalable) -> Scalable {
-        parameters
-    }
+fills! { Scalable, "scalable", "a part of the window per round trip (Kelly 2003)",
+    |parameters: Scalable| parameters
 }
 
 impl CongestionAvoidance for Scalable {
@@ -95,14 +89,8 @@ impl ScalableReaction {
     }
 }
 
-impl Fills for ScalableReaction {
-    const NAME: &'static str = "scalable";
-    const SUMMARY: &'static str = "7/8 of what is in flight (Kelly 2003)";
-    type Parameters = Scalable;
-
-    fn build(parameters: Scalable) -> ScalableReaction {
-        ScalableReaction(parameters)
-    }
+fills! { ScalableReaction, "scalable", "7/8 of what is in flight (Kelly 2003)",
+    |parameters: Scalable| ScalableReaction(parameters)
 }
 
 impl LossReaction for ScalableReaction {
@@ -112,9 +100,6 @@ impl LossReaction for ScalableReaction {
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        if timeout.first {
-            window.ssthresh = self.cut(timeout.flight);
-        }
-        window.cwnd = 1.0;
+        timeout.reduce(window, |flight| self.cut(flight));
     }
 }

@@ -35,16 +35,15 @@
 //! - Zero samples of tustin are at tau / m, 2 tau / m, ... after the last ACK;
 //!   the sample of the ACK that ends the silence divides by the whole silence.
 //! - Before the first sample, and without an RTT, the cut is half of the flight.
-//! - A window below ssthresh at the loss stays there when recovery ends, and
-//!   the connection goes on in slow start: Caini & Firrincieli 2006 suppose that
-//!   this happens often.
+//! - A window below ssthresh at the loss stays there when recovery ends, and the connection
+//!   continues in slow start: Caini & Firrincieli 2006 suppose that this happens often.
 
 use super::estimate::{Accounting, AckCount, CutTo, bits};
 use super::newreno::{Reno, Standard};
 use crate::declaration::{Control, Described, LossRecovery, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{number, parameters, time, word, words};
-use crate::slot::{Fills, LossReaction, Parts};
+use crate::slot::{LossReaction, Parts};
 use crate::{Ack, HostRules, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::math;
 use bentpipe_units::{Duration, Rate, Segments, Time};
@@ -87,10 +86,8 @@ parameters! {
     pub struct WestwoodParameters {
         filter: WestwoodFilter = word(),
             "low-pass on the samples: the paper's, or fixed weights";
-        tau: Duration = time(
-            Duration::from_millis(500),
-            (Duration::from_millis(1), Duration::from_secs(3600)),
-        ),
+        tau: Duration =
+            time(Duration::from_millis(500), (Duration::from_millis(1), Duration::from_secs(3600))),
             "time constant of tustin";
         zero_samples: f64 = number(2.0, "", (1.0, 1000.0)),
             "m: zero samples every tau / m without an ACK";
@@ -99,12 +96,8 @@ parameters! {
     }
 }
 
-impl Fills for Westwood {
-    const NAME: &'static str = "westwood";
-    const SUMMARY: &'static str = "bandwidth estimate per ACK x smallest RTT";
-    type Parameters = WestwoodParameters;
-
-    fn build(p: WestwoodParameters) -> Westwood {
+fills! { Westwood, "westwood", "bandwidth estimate per ACK x smallest RTT",
+    |p: WestwoodParameters| {
         let filter = match p.filter {
             WestwoodFilter::Tustin => Filter::Tustin {
                 tau: p.tau,
@@ -118,10 +111,10 @@ impl Fills for Westwood {
     }
 }
 
-/// The low-pass filter.
+/// The low-pass filter of the bandwidth samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Filter {
-    /// Fixed weights.
+    /// Exponential filter with constant weights.
     Weights {
         /// Weight of the estimate.
         old: f64,
@@ -132,7 +125,7 @@ pub enum Filter {
     },
     /// Tustin's approximation of a first-order low-pass.
     Tustin {
-        /// Time constant.
+        /// Time constant of the filter.
         tau: Duration,
         /// Zero samples every tau / m without an ACK.
         zero_samples: f64,
@@ -167,7 +160,7 @@ impl Filter {
 pub struct Westwood {
     filter: Filter,
     count: AckCount,
-    /// BWE, bit/s.
+    /// Bandwidth estimate BWE, bit/s.
     estimate: f64,
     /// The last sample, bit/s.
     last_sample: f64,

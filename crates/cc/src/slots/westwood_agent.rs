@@ -29,7 +29,7 @@
 //!
 //! | control | recovery | agent |
 //! |---|---|---|
-//! | `westwood-nr` | `newreno` | UCLA's `WestwoodNR`: Newreno with its settings of 2002: the timer starts anew at every partial ACK, which also ends the inflation. The inflation counts from the fourth duplicate |
+//! | `westwood-nr` | `newreno` | UCLA's `WestwoodNR`: Newreno with its settings of 2002: every partial ACK restarts the timer, which also ends the inflation. The inflation counts from the fourth duplicate |
 //! | `westwood-nr` | `reno` | UCLA's `Westwood`: every third duplicate in a row is a loss, no inflation, no limited transmit |
 //! | `westwood-nr` | `sack` | its laws merged with `Sack1`, as in E-TCPW |
 //! | `westwood-bari` | `newreno` | Bari's `WestwoodNR`: as UCLA's, but a timeout keeps the inflation until the next ACK that advances, so that it sends what the inflation allows at once |
@@ -69,7 +69,7 @@ use super::newreno::{Reno, Standard};
 use crate::declaration::{Control, Described, LossRecovery, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{number, parameters, time, word, word_of, words};
-use crate::slot::{Fills, LossReaction, Parts};
+use crate::slot::{LossReaction, Parts};
 use crate::{Ack, CWND_LIMIT, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::math;
 use bentpipe_units::{Duration, Rate, Segments, Time};
@@ -131,7 +131,7 @@ words! {
     }
 }
 
-/// What `tau` may be.
+/// Permitted range of `tau`.
 const TAU_RANGE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(3600));
 
 /// The default of `tau` (`tau_`).
@@ -174,32 +174,24 @@ parameters! {
     }
 }
 
-/// UCLA's agents.
+/// Reaction to loss of UCLA's agents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UclaWestwood(WestwoodAgent);
 
-/// Bari's agent.
+/// Reaction to loss of Bari's agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BariWestwood(WestwoodAgent);
 
-impl Fills for UclaWestwood {
-    const NAME: &'static str = "westwood-nr";
-    const SUMMARY: &'static str = "bandwidth estimate of UCLA's agents for ns-2 x smallest RTT";
-    type Parameters = UclaParameters;
-
-    fn build(p: UclaParameters) -> UclaWestwood {
+fills! { UclaWestwood, "westwood-nr", "bandwidth estimate of UCLA's agents for ns-2 x smallest RTT",
+    |p: UclaParameters| {
         let filter = FilterState::new(p.filter, p.tau, p.alpha);
         let agent = WestwoodAgent::new(Release::Ucla, filter, p.last_ack);
         UclaWestwood(agent.with_newreno(p.newreno))
     }
 }
 
-impl Fills for BariWestwood {
-    const NAME: &'static str = "westwood-bari";
-    const SUMMARY: &'static str = "bandwidth estimate of Bari's agent for ns-2 x smallest RTT";
-    type Parameters = BariParameters;
-
-    fn build(p: BariParameters) -> BariWestwood {
+fills! { BariWestwood, "westwood-bari", "bandwidth estimate of Bari's agent for ns-2 x smallest RTT",
+    |p: BariParameters| {
         let filter = FilterState::new(p.filter, p.tau, p.alpha)
             .with_interpolation(p.interpolation)
             .with_queue_threshold(p.queue_threshold);
@@ -208,12 +200,12 @@ impl Fills for BariWestwood {
     }
 }
 
-/// Whose agent.
+/// The research group whose ns-2 agent is reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// UCLA's.
+    /// University of California, Los Angeles.
     Ucla,
-    /// Bari's.
+    /// Politecnico di Bari.
     Bari,
 }
 
@@ -226,7 +218,7 @@ const TICK: Duration = Duration::from_millis(10);
 /// The largest value of `a`.
 const LARGEST_REDUCTION: f64 = 4.0;
 
-/// What ssthresh is at least.
+/// Lower bound of ssthresh.
 const LEAST: Segments = 2.0;
 
 /// The state of an agent in a connection.
@@ -237,7 +229,7 @@ pub struct WestwoodAgent {
     /// For the host, which reads it from the transport.
     newreno: NewrenoSettings,
     last_ack: LastAck,
-    /// Segments acknowledged since the number from which ACKs count stands still.
+    /// Segments acknowledged while the reference number for counting ACKs is frozen.
     advanced: Segments,
     /// Duplicates that no ACK has accounted for (`unaccounted_`).
     remembered: Segments,
@@ -254,7 +246,7 @@ pub struct WestwoodAgent {
 }
 
 impl WestwoodAgent {
-    /// A new connection.
+    /// A new connection of `release` with the given filter.
     #[must_use]
     pub const fn new(release: Release, filter: FilterState, last_ack: LastAck) -> WestwoodAgent {
         WestwoodAgent {
@@ -272,7 +264,7 @@ impl WestwoodAgent {
         }
     }
 
-    /// The same for a host whose Newreno has these settings.
+    /// Adapts the agent to a host whose Newreno has these settings.
     #[must_use]
     pub const fn with_newreno(mut self, newreno: NewrenoSettings) -> WestwoodAgent {
         self.newreno = newreno;
@@ -405,7 +397,7 @@ impl WestwoodAgent {
     }
 }
 
-/// Both agents react alike but for what [`Release`] says.
+/// Both agents react alike, except for the differences given by [`Release`].
 macro_rules! reacts {
     ($($Agent:ident)*) => { $(
         impl LossReaction for $Agent {

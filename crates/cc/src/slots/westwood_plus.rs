@@ -21,9 +21,8 @@
 //! Left open, and the reading chosen:
 //! - The first interval begins one RTT before the first ACK, when the data
 //!   that it acknowledges left.
-//! - A sample that was limited by the application says nothing about the path
-//!   unless it is above the estimate; Linux takes all of them
-//!   (`skip_app_limited = false`).
+//! - An application-limited sample carries no information about the path unless it is above the
+//!   estimate; Linux takes all of them (`skip_app_limited = false`).
 //! - Before the first sample, and without an RTT, the cut is half of the flight.
 //! - The filters of the paper and of ns-3 start from zero: a loss in the first
 //!   rounds finds an estimate far below the rate, and cuts to that. `linux`
@@ -34,7 +33,7 @@ use super::newreno::{Reno, Standard};
 use crate::declaration::{Control, Described, TransportDefaults, of_slots};
 use crate::hoe::HoeOff;
 use crate::parameter::{flag, number, parameters, time, word, words};
-use crate::slot::{Fills, LossReaction, Parts};
+use crate::slot::{LossReaction, Parts};
 use crate::{Ack, HostRules, Loss, RecoveryExit, Timeout, Window};
 use bentpipe_units::{Duration, Rate, Segments, Time, math};
 
@@ -87,10 +86,8 @@ parameters! {
         filter: PlusFilterWord = word(),
             "low-pass on the samples: the paper's, ns-3's, those of Linux, type 9 of the ns-2 \
              agent";
-        tau: Duration = time(
-            Duration::from_secs(1),
-            (Duration::from_millis(1), Duration::from_secs(3600)),
-        ),
+        tau: Duration =
+            time(Duration::from_secs(1), (Duration::from_millis(1), Duration::from_secs(3600))),
             "time constant of time-constant";
         tick_rate: f64 = number(100.0, "1/s", (1.0, 1e9)),
             "ticks per second of the linux filters (HZ)";
@@ -128,7 +125,7 @@ pub struct WestwoodPlus {
     cut: Cut,
     skip_app_limited: bool,
     count: AckCount,
-    /// BWE, bit/s.
+    /// Bandwidth estimate BWE, bit/s.
     estimate: f64,
     /// The last sample, bit/s.
     last_sample: f64,
@@ -213,12 +210,8 @@ impl WestwoodPlus {
     }
 }
 
-impl Fills for WestwoodPlus {
-    const NAME: &'static str = "westwood+";
-    const SUMMARY: &'static str = "bandwidth estimate per round x smallest RTT";
-    type Parameters = WestwoodPlusParameters;
-
-    fn build(p: WestwoodPlusParameters) -> WestwoodPlus {
+fills! { WestwoodPlus, "westwood+", "bandwidth estimate per round x smallest RTT",
+    |p: WestwoodPlusParameters| {
         let linux = |from_zero| PlusFilter::Linux {
             tick_rate: p.tick_rate,
             from_zero,

@@ -96,7 +96,7 @@ fn complete_knowledge_paces_at_what_it_is_told() {
     let exit = an_exit(50.0, true);
     wire.controller.on_recovery_exit(&exit, &mut wire.window);
     assert_eq!(wire.window, before);
-    // A rate of its own: nobody changes it.
+    // Its own rate, which nothing changes.
     let parameters = Parameters::new().with("rate", 1.0);
     let own = build("complete-knowledge", &parameters).unwrap();
     assert!(!own.needs_path());

@@ -441,3 +441,24 @@ fn cubic_is_back_at_its_window_after_k() {
     // W_max - 10 is reached cbrt(10 / 0.4) = 2.9 s before K; a window of lag.
     assert!((5.2..7.5).contains(&seconds), "{seconds}");
 }
+
+/// Today's kernels bound the window by its use alone (`tcp_is_cwnd_limited`), so what a loss
+/// reduces may be above the receive window; the ns-2 port bounds it there (`snd_cwnd_clamp`).
+#[test]
+fn only_ns_2_bounds_the_window_by_the_receiver_s() {
+    let grown = |name: &str, parameters: &Parameters| {
+        let controller = build(&format!("{name}-linux"), parameters).unwrap();
+        let mut wire = Wire::new(controller, 10.0, f64::INFINITY);
+        wire.next.receive_window = 40.0;
+        wire.acks(60);
+        wire.window.cwnd
+    };
+    for name in ["reno", "cubic", "highspeed", "veno", "scalable"] {
+        let cwnd = grown(name, &Parameters::new());
+        assert!(cwnd > 40.0, "{name}: {cwnd}");
+    }
+    for name in ["reno", "highspeed", "veno", "scalable"] {
+        let cwnd = grown(name, &Parameters::new().with("version", "ns-2"));
+        assert!(cwnd <= 40.0, "{name}: {cwnd}");
+    }
+}

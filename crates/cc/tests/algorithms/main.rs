@@ -2,6 +2,7 @@
 //! rounds, and what must hold for any stream of events.
 
 mod bbr;
+mod bbr3;
 mod behaviour;
 mod careful_resume;
 mod copa;

@@ -251,6 +251,19 @@ fn westwood_plus_of_linux_cuts_when_recovery_ends() {
 }
 
 #[test]
+fn westwood_plus_takes_no_sample_of_less_than_50_ms() {
+    let mut wire = Wire::new(classic("westwood+"), 10.0, 700.0);
+    wire.next.rtt = Some(Duration::from_millis(5));
+    // The first interval begins a round trip before the first ACK: at 50 ms it has lasted 45.
+    for _ in 0..5 {
+        wire.ack(Duration::from_millis(10));
+    }
+    close(bandwidth(&wire), 0.0, 0.0);
+    wire.ack(Duration::from_millis(10));
+    assert!(bandwidth(&wire) > 0.0);
+}
+
+#[test]
 fn westwood_plus_ignores_what_the_application_did_not_send() {
     let mut wire = paced(classic("westwood+"), 500, 200);
     wire.next.cwnd_limited = false;

@@ -1,4 +1,4 @@
-//! Which Rust stands beside which C, with which settings.
+//! The pairs of Rust and C implementations, with their settings.
 
 use super::pair::Pair;
 use bentpipe_cc::{ParameterValue, Parameters, find};

@@ -3,30 +3,30 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Congestion controls of one's own.
+/// The user's own congestion controls.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OwnControls {
-    /// Bring a congestion control of your own along: a .c file of the kernel's
-    /// form, the folder of a crate that `bentpipe cc new` made, or the shared
-    /// library of one; NAME= in front gives it another name; repeatable
+    /// Add your own congestion control: a .c file in the kernel's form, the
+    /// folder of a crate made by `bentpipe cc new`, or a crate's shared
+    /// library; NAME= in front renames it; repeatable
     #[arg(long = "cc", value_name = "[NAME=]FILE")]
     pub(crate) files: Vec<String>,
 }
 
-/// Makes and checks congestion controls of one's own.
+/// Creates and checks your own congestion controls.
 ///
 /// A congestion control is a Rust crate without dependencies, a C file of the form
 /// that the kernel takes, or, in Python, a class. `--cc FILE` of compare, run,
-/// study, reproduce, check and transports brings one along, and so does
-/// `[control.NAME]` with `file = "FILE"` in a scenario or study. From then on its
-/// name stands wherever that of a built-in transport does: in `--transport`, in
+/// study, reproduce, check and transports adds one, and so does
+/// `[control.NAME]` with `file = "FILE"` in a scenario or study. Its name
+/// is then valid wherever that of a built-in transport is: in `--transport`, in
 /// flows, in `base` of transports, on axes and in figures. Its parameters are keys
 /// of its transport.
 ///
 /// It runs on the host profiles `rfc` and `linux`, and on the real kernel where it
-/// is C and clang compiles it as eBPF. A control that panics or sets a window that
-/// no transport can use (not a number, below 1 segment) ends its run with an error
-/// that has its name, the flow and the time. Results carry the hash of its source:
+/// is C and clang compiles it as eBPF. A control that panics or sets an
+/// unusable window (not a number, below 1 segment) ends its run with an error that
+/// gives its name, the flow and the time. Results carry the hash of its source, so
 /// those of two versions never mix.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -48,7 +48,7 @@ pub(crate) enum CcCommand {
     Check(CcCheck),
 }
 
-/// Writes a congestion control that works, to be changed.
+/// Creates a working congestion control as a starting point.
 ///
 /// A Rust crate in a folder of its name, which builds anywhere and offline, or with
 /// --c one C file, which the simulator and the kernel run.
@@ -59,7 +59,7 @@ Examples:
   bentpipe cc new mine --c
   bentpipe cc new mine --in ~/controls")]
 pub(crate) struct CcNew {
-    /// Its name: small letters, digits, `-` and `_`
+    /// Its name: lower-case letters, digits, `-` and `_`
     pub(crate) name: String,
     /// In C, in one file of the kernel's form
     #[arg(long)]
@@ -69,11 +69,11 @@ pub(crate) struct CcNew {
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Runs a congestion control over a short battery, beside CUBIC.
+/// Runs a congestion control through a short test battery, next to CUBIC.
 ///
 /// A download over a geostationary link without losses and with 1% of them, and
 /// over low orbits with a handover every 15 s, on both host profiles. Exit status 1
-/// if the control fails, never ends a download or never grows.
+/// if the control fails, never completes a download or never grows its window.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -6,15 +6,15 @@ use bentpipe_units::{Duration, Rate};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Emulates the links of a scenario live, for traffic of your own.
+/// Emulates the links of a scenario live, for your own traffic.
 ///
 /// Each host of the scenario gets a network namespace; what programs there send
 /// to each other goes over the emulated links: rate, delay, queues, losses and
 /// their changes, decided as the simulator decides them. Without a scenario the
 /// flags describe one link as those of `bentpipe compare` do, which predicts
-/// what will happen; only losses must be asked for. Needs root. Everything is
-/// removed at the end; Ctrl-C ends it. Exit status 1 if the emulator did not keep
-/// up; with a command that of the command.
+/// what will happen; only losses are off unless given. Needs root. Ctrl-C ends it,
+/// and everything is removed. Exit status 1 if the emulator did not keep up; with
+/// a command, the status of the command.
 #[derive(Debug, Args)]
 #[command(override_usage = "\
 bentpipe emulate [OPTIONS] [SCENARIO]
@@ -55,7 +55,7 @@ pub(crate) struct Emulate {
     /// Seed of the losses [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// End after this time [default: when it is interrupted]
+    /// End after this time [default: on interrupt]
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) duration: Option<Duration>,
     /// Two interfaces of a gateway to emulate between, in place of namespaces:
@@ -67,14 +67,14 @@ pub(crate) struct Emulate {
         conflicts_with_all = ["namespace", "mtu", "gso", "command"]
     )]
     pub(crate) between: Vec<String>,
-    /// Name the namespace of a host; one that exists is used, and stays; repeatable
+    /// Name the namespace of a host; an existing one is used and kept; repeatable
     #[arg(long, value_name = "NODE=NAME")]
     pub(crate) namespace: Vec<String>,
     /// MTU of the hosts' devices [default: 1500, or what the transports need]
     #[arg(long, value_name = "BYTES")]
     pub(crate) mtu: Option<u16>,
-    /// Pass segments of up to 64 kB whole, for more than some Gbit/s: losses
-    /// come in bursts, and fewer acknowledgements are sent
+    /// Pass segments of up to 64 kB whole, for several Gbit/s: losses come in
+    /// bursts, and fewer acknowledgements are sent
     #[arg(long)]
     pub(crate) gso: bool,
     /// Capture the packets of each pair of hosts as pcapng, with the model's times
@@ -89,7 +89,7 @@ pub(crate) struct Emulate {
     /// Host that the command runs on [default: the `to` end of the first pair]
     #[arg(long, value_name = "NODE", requires = "command")]
     pub(crate) on: Option<String>,
-    /// Run this command on a host and end with it; its report goes to stderr
+    /// Run this command on a host and end with it; the report goes to stderr
     /// unless --json is given
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<std::ffi::OsString>,

@@ -3,18 +3,18 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// The port that is tried first.
+/// The port to try first.
 #[cfg_attr(
     not(feature = "explore"),
     expect(dead_code, reason = "there is no server")
 )]
 pub(crate) const PORT: u16 = 8740;
 
-/// Opens the laboratory as a page in the browser.
+/// Opens the explorer in the browser.
 ///
-/// A link is dragged into shape and the answer moves with it; a scenario is written beside
-/// its picture; satellites turn; a study's runs are filtered by hand. The server answers to
-/// this machine alone, to who has the address that it prints, and asks nothing of any other.
+/// Change a link with sliders and watch the answer follow; edit a scenario next to its
+/// picture; watch satellites and handovers; filter the runs of a study. The server listens on
+/// this machine only, answers only to the address that it prints, and contacts no other host.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -28,7 +28,7 @@ pub(crate) struct Explore {
     /// What to open: a scenario, a study, or a folder with them or with results
     #[arg(value_name = "FILE|DIR")]
     pub(crate) open: Option<PathBuf>,
-    /// Port on 127.0.0.1 [default: 8740, or the next that is free]
+    /// Port on 127.0.0.1 [default: 8740, or the next free one]
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
     /// Print the address and open no browser

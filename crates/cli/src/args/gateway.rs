@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 /// Runs a split-TCP gateway at the edge of a satellite link.
 ///
-/// TCP connections of the users end here and go on over the satellite with a
-/// transport that is made for it: in one box, or between two with one association.
-/// Nothing is lost: an end stays an end, a reset a reset, a refusal a refusal.
-/// SIGHUP reads the file again, SIGTERM lets connections finish. Interception needs
-/// root; SOCKS5 and HTTP CONNECT do not. docs/gateway.md has set-ups to copy.
+/// Terminates the users' TCP connections and carries them over the satellite with a
+/// transport made for it: in one box, or between two boxes over one association.
+/// A close stays a close, a reset a reset, a refusal a refusal. SIGHUP reads the file
+/// again, SIGTERM lets connections finish. Interception needs root; SOCKS5 and HTTP
+/// CONNECT do not. docs/gateway.md has configurations to copy.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -42,21 +42,21 @@ pub(crate) enum GatewayCommand {
     Schema(GatewaySchema),
 }
 
-/// Runs the gateway until a signal ends it; `bentpipe gateway FILE` does the same.
+/// Runs the gateway until a signal ends it; short form: `bentpipe gateway FILE`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct GatewayRun {
     /// The configuration, a TOML file
     #[arg(required = true)]
     pub(crate) file: Option<PathBuf>,
-    /// Take over the sockets of the gateway of this name that runs; its connections may
+    /// Take over the sockets of the running gateway of this name; its connections may
     /// finish, for up to 1 h
     #[arg(long)]
     pub(crate) take_over: bool,
 }
 
-/// Says what a configuration means, or what is wrong with it.
+/// Explains a configuration, or what is wrong with it.
 ///
-/// Runs nothing. Mistakes are shown with their line.
+/// Runs nothing. Errors are shown with their line.
 #[derive(Debug, Args)]
 pub(crate) struct GatewayCheck {
     /// The configuration, a TOML file
@@ -66,10 +66,10 @@ pub(crate) struct GatewayCheck {
     pub(crate) json: bool,
 }
 
-/// Makes the key of a box, and prints its public key.
+/// Creates the key of a box, and prints its public key.
 ///
-/// The other box has the public key among its `peers`. A file that is there is kept:
-/// then only its public key is printed.
+/// The other box lists the public key in its `peers`. An existing file is kept, and
+/// only its public key is printed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -78,7 +78,7 @@ Examples:
 pub(crate) struct GatewayKeys {
     /// The file of the private key
     pub(crate) file: PathBuf,
-    /// Make none: print the public key of a file that is there
+    /// Create nothing: print the public key of an existing file
     #[arg(long)]
     pub(crate) show: bool,
     /// Print JSON
@@ -86,9 +86,9 @@ pub(crate) struct GatewayKeys {
     pub(crate) json: bool,
 }
 
-/// Shows how a running gateway does: association, rate, connections, findings.
+/// Shows the state of a running gateway: association, rate, connections, findings.
 ///
-/// In a terminal it goes on until Ctrl-C.
+/// In a terminal it refreshes until Ctrl-C.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -97,7 +97,7 @@ Examples:
   sudo bentpipe gateway status --json | jq .associations")]
 pub(crate) struct GatewayStatus {
     /// Which one: its configuration file, its name or its control socket [default:
-    /// the only one that runs]
+    /// the only one running]
     pub(crate) which: Option<PathBuf>,
     /// Print it once
     #[arg(long)]
@@ -107,7 +107,7 @@ pub(crate) struct GatewayStatus {
     pub(crate) json: bool,
 }
 
-/// Examines this machine and the gateway: what is wrong, and how it is mended.
+/// Examines this machine and the gateway: what is wrong, and how to fix it.
 ///
 /// Changes nothing. The exit status is 1 if something does not work.
 #[derive(Debug, Args)]
@@ -119,19 +119,19 @@ pub(crate) struct GatewayDoctor {
     pub(crate) json: bool,
 }
 
-/// What is done with the rules of interception.
+/// Actions on the rules of interception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum RulesAction {
-    /// Removes what a gateway that was killed has left.
+    /// Removes rules left behind by a killed gateway.
     Remove,
     /// Prints them, as `nft` and `ip` take them.
     Print,
 }
 
-/// Prints the rules of interception, or removes what a gateway has left.
+/// Prints the rules of interception, or removes those a gateway left behind.
 ///
-/// A gateway makes its rules when it starts and removes them when it ends. One that
-/// was killed leaves them; they let every connection pass.
+/// A gateway installs its rules when it starts and removes them when it ends. After a
+/// kill they remain, and let every connection pass.
 #[derive(Debug, Args)]
 pub(crate) struct GatewayRules {
     /// The configuration, a TOML file
@@ -154,10 +154,10 @@ pub(crate) struct GatewayRate {
     pub(crate) which: Option<PathBuf>,
 }
 
-/// Prints the keys of the configuration, with their meanings and defaults.
+/// Prints the keys of the configuration with their meanings and defaults.
 #[derive(Debug, Args)]
 pub(crate) struct GatewaySchema {
-    /// Print a JSON Schema, by which editors complete and check
+    /// Print a JSON Schema, for completion and checks in editors
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
     /// Print Markdown

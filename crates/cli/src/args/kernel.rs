@@ -2,10 +2,10 @@
 
 use clap::{ArgGroup, Args, Subcommand};
 
-/// Puts congestion controls of the papers into the running kernel.
+/// Loads congestion controls of the papers into the running kernel.
 ///
-/// They are loaded as eBPF: no module, no reboot, nothing on disk. Programs
-/// choose one by its name, as they would choose cubic. Loading needs root and
+/// They are eBPF programs: no module, no reboot, nothing on disk. Programs
+/// select one by name, as they would select cubic. Loading needs root and
 /// Linux 6.4 or newer; `bentpipe doctor` says what is missing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -46,8 +46,8 @@ pub(crate) struct KernelList {
 
 /// Loads a congestion control into the kernel.
 ///
-/// It stays until `bentpipe kernel unload` or a restart of the machine.
-/// Connections that exist already keep what they have.
+/// It stays until `bentpipe kernel unload` or a reboot. Existing connections
+/// keep their congestion control.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -69,9 +69,9 @@ pub(crate) struct KernelLoad {
     pub(crate) json: bool,
 }
 
-/// Removes congestion controls that `load` has put into the kernel.
+/// Removes congestion controls that `load` put into the kernel.
 ///
-/// Connections that have one keep it until they close.
+/// Connections that use one keep it until they close.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("which").required(true).args(["names", "all"])))]
 #[command(after_long_help = "\
@@ -90,10 +90,10 @@ pub(crate) struct KernelUnload {
     pub(crate) json: bool,
 }
 
-/// Says which congestion controls of bentpipe are in the kernel now.
+/// Lists the congestion controls of bentpipe that are in the kernel now.
 ///
-/// With their parameters, what keeps them there, and how many users they have:
-/// sockets of all network namespaces, and namespaces whose default they are.
+/// With their parameters, what keeps them loaded, and how many sockets and
+/// namespaces (as their default) use them.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

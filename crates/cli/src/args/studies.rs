@@ -4,7 +4,7 @@ use super::{On, OwnControls};
 use clap::Args;
 use std::path::PathBuf;
 
-/// What runs a study, and how much of it.
+/// Where a study runs, and how much of it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Where {
     /// What runs it: the simulator, or the TCP of this machine over emulated
@@ -14,9 +14,8 @@ pub(crate) struct Where {
     /// Run only these points of an axis, such as transport=iw2,mtsi; repeatable
     #[arg(long, value_name = "AXIS=POINTS")]
     pub(crate) only: Vec<String>,
-    /// Runs at the same time [default: one per core; one with --on linux].
-    /// Simulated results do not change with it; on linux too many make packets
-    /// late
+    /// Runs in parallel [default: one per core; one with --on linux].
+    /// Simulated results do not depend on it; on linux too many delay packets
     #[arg(long, visible_alias = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
     /// Replications of each cell: in the simulator at most N [default: as many
@@ -27,7 +26,7 @@ pub(crate) struct Where {
     pub(crate) own: OwnControls,
 }
 
-/// A study runs in one place.
+/// A study runs on one of them.
 fn on_one(text: &str) -> Result<On, String> {
     match text {
         "sim" => Ok(On::Sim),
@@ -38,9 +37,9 @@ fn on_one(text: &str) -> Result<On, String> {
 
 /// Runs a study: sweeps, tables, figures, claims.
 ///
-/// What was run before is not run again: a study that was stopped goes on. Where one
-/// machine is not enough, any number of them run a shard each, and `merge` makes the
-/// same files of them as a run in one go.
+/// Runs that are done are not repeated: a stopped study resumes. Where one machine is
+/// not enough, each of several runs a shard, and `merge` makes the same files from
+/// them as a single run would.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -62,8 +61,8 @@ pub(crate) struct Study {
     pub(crate) study: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) place: Where,
-    /// Folder that gets a folder of results, tables and figures [default:
-    /// results; results-linux with --on linux]
+    /// Folder for results, tables and figures, in a subfolder for the study
+    /// [default: results; results-linux with --on linux]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Forget earlier results and run everything
@@ -72,8 +71,8 @@ pub(crate) struct Study {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Run only shard K of N, parts of about the same cost. When all N have run, on any
-    /// machines that share --out, `bentpipe study merge DIR` ends the study
+    /// Run only shard K of N, which cost about the same. When all N have run, on any
+    /// machines that share --out, `bentpipe study merge DIR` completes the study
     #[arg(long, value_name = "K/N", value_parser = shard, conflicts_with_all = ["fresh", "json"])]
     pub(crate) shard: Option<(usize, usize)>,
     #[command(flatten)]
@@ -83,19 +82,19 @@ pub(crate) struct Study {
 /// Running a study on a cluster.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Slurm {
-    /// Submit the study to Slurm: an array job with a task per shard, and a job behind it
-    /// that merges them. Prints both scripts
+    /// Submit the study to Slurm: an array job with a task per shard, then a job that
+    /// merges them. Prints both scripts
     #[arg(long = "slurm", conflicts_with_all = ["shard", "fresh", "json"])]
     pub(crate) submit: bool,
-    /// With --slurm: how many shards [default: as many as take ten minutes each, 1000 at
-    /// most]
+    /// With --slurm: number of shards [default: enough for ten minutes each, at most
+    /// 1000]
     #[arg(long, value_name = "N", requires = "submit", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) tasks: Option<u32>,
     /// With --slurm: the partition
     #[arg(long, value_name = "NAME", requires = "submit")]
     pub(crate) partition: Option<String>,
-    /// With --slurm: the time limit of each task, as sbatch has it [default: four times the
-    /// estimate, ten minutes at least]
+    /// With --slurm: the time limit of each task, as for sbatch [default: four times the
+    /// estimate, at least ten minutes]
     #[arg(long, value_name = "TIME", requires = "submit")]
     pub(crate) time: Option<String>,
     /// With --slurm: another option of sbatch for both jobs, such as
@@ -112,22 +111,22 @@ pub(crate) struct Slurm {
     pub(crate) dry_run: bool,
 }
 
-/// What else `bentpipe study` does.
+/// Subcommands of `bentpipe study`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum StudyCommand {
-    /// Puts the shards of a study together: its tables, figures and final files
+    /// Merges the shards of a study into its tables, figures and final files
     ///
     /// Checks that the shards are of one study and one version of bentpipe. If some are
-    /// missing or not complete, it names them and what to run.
+    /// missing or incomplete, it names them and what to run.
     Merge(Merge),
 }
 
 /// What `bentpipe study merge` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// The folder of results that the shards had as --out, or that of the study in it
+    /// The shards' --out folder, or the folder of the study in it
     pub(crate) dir: PathBuf,
-    /// The study, where it is not where the shards found it
+    /// The study file, if it has moved since the shards ran
     #[arg(long, value_name = "FILE")]
     pub(crate) study: Option<PathBuf>,
     /// Print the numbers of the missing shards, such as 3,17-18, and merge nothing
@@ -149,20 +148,20 @@ fn shard(text: &str) -> Result<(usize, usize), String> {
     }
 }
 
-/// What to do with the pages that quote results.
+/// What to do with pages that quote results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Pages {
-    /// Exit status 1 if a page is not of these results
+    /// Exit status 1 if a page does not match these results
     Check,
-    /// Write what is not of these results anew
+    /// Rewrite pages that do not match these results
     Write,
 }
 
-/// Holds published results against ours, paper by paper.
+/// Compares published results with ours, paper by paper.
 ///
 /// Runs the studies under papers/, prints published and simulated values side
 /// by side and judges the papers' claims. Exit status 1 if the verdict on a value
-/// or a claim is not the recorded one.
+/// or a claim differs from the recorded one.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -181,21 +180,21 @@ pub(crate) struct Reproduce {
     pub(crate) list: bool,
     #[command(flatten)]
     pub(crate) place: Where,
-    /// Keep results here, draw figures, and go on where an earlier run stopped
+    /// Keep results here, draw figures, and resume an earlier run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Write what came out as pages: an index, and for each paper its claims,
-    /// its tables beside the print and its figures. They work offline
+    /// Write the results as pages: an index, and for each paper its claims,
+    /// its tables next to the printed ones and its figures. They work offline
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
     /// Forget earlier results in --out
     #[arg(long, requires = "out")]
     pub(crate) fresh: bool,
-    /// Compare the pages that quote results (README.md beside papers/ and in
-    /// each paper's folder) with them, or write them anew
+    /// Check the pages that quote results (README.md next to papers/ and in
+    /// each paper's folder) against them, or rewrite them
     #[arg(long, value_name = "HOW", value_enum, conflicts_with_all = ["item", "runs", "only", "on"])]
     pub(crate) pages: Option<Pages>,
-    /// Print only what is not as recorded, and a line in sum
+    /// Print only what differs from the record, and a summary line
     #[arg(long, conflicts_with = "json")]
     pub(crate) brief: bool,
     /// Print one JSON array: an object per value and per claim

@@ -1,6 +1,6 @@
 //! `bentpipe cc check`: a short battery beside CUBIC.
 
-use crate::args::{CcCheck, OwnControls};
+use crate::args::CcCheck;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use bentpipe_outcome::FlowOutcome;
@@ -98,11 +98,10 @@ fn in_words(time: Option<Duration>) -> String {
 
 /// Runs the battery.
 pub(crate) fn main(args: &CcCheck, out: &mut Output) -> Result<Status, Failure> {
-    let given = OwnControls {
-        files: vec![args.file.clone()],
+    let controls = bentpipe::register_files(std::slice::from_ref(&args.file))?;
+    let Some(control) = controls.first() else {
+        return Ok(Status::Done);
     };
-    let control = super::load(&args.file)?;
-    super::register(&given)?;
     let name = control.name();
     let mut table = Table::new([
         Column::text("link"),

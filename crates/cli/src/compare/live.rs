@@ -124,13 +124,13 @@ pub(super) fn beside(
     out.table(&table)?;
     out.line("")?;
     let there = measured.headline();
-    out.paragraph(
+    Ok(out.paragraph(
         0,
         &match pick(simulated) == pick(measured) {
             true => "The verdict of the measured runs is the same.".to_owned(),
             false => format!("The verdict of the measured runs is another: {there}"),
         },
-    )
+    )?)
 }
 
 /// What an answer recommends.

@@ -5,7 +5,7 @@ use super::status::StatusLine;
 use super::{quick, report};
 use crate::args;
 use crate::exit::{Failure, Status, talk};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::{load, outputs};
 use bentpipe_link::{ChannelSettings, Limit};
 use bentpipe_linux::emulator::{
@@ -67,7 +67,7 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
         seed,
         &emulator,
         command.is_none(),
-        &mut out.stderr(),
+        &mut output::stderr(out),
     )?;
     if let [one, other] = args.between.as_slice() {
         let name = &pairs[0].name;
@@ -104,7 +104,7 @@ pub(crate) fn main(args: &args::Emulate, out: &mut Output) -> Result<Status, Fai
         }
     } else if status.is_some() {
         // stdout is the command's.
-        report::print(&ran, &pairs, &mut out.stderr())?;
+        report::print(&ran, &pairs, &mut output::stderr(out))?;
     } else {
         report::print(&ran, &pairs, out)?;
     }

@@ -1,38 +1,25 @@
 //! What a run of the emulator did, as tables and as JSON.
 
 use crate::exit::Failure;
-use crate::link_table::{self, Carried};
-use crate::output::{Output, digits3, number};
+use crate::output::Output;
 use bentpipe_linux::emulator::{Count, Pair, Priority, Report};
+use bentpipe_outcome::Outcome;
+use bentpipe_present::outcome::{Carried, print_links};
 use bentpipe_report::table::{Column, Table};
-use bentpipe_units::Duration;
+use bentpipe_report::text::digits3;
+use bentpipe_units::{Duration, Time};
 use serde_json::{Value, json};
 
 /// The report as JSON; links as `bentpipe run --json` has them.
 pub(super) fn json(name: &str, report: &Report) -> Value {
     let seconds = report.elapsed.as_secs();
-    let links = report.links.iter().map(|l| {
-        let throughput = 8.0 * l.delivered_bytes.as_f64() / seconds;
-        json!({
-            "link": l.name,
-            "rate_bps": l.rate.bps(),
-            "offered_packets": l.offered_packets,
-            "delivered_packets": l.delivered_packets,
-            "delivered_bytes": l.delivered_bytes.get(),
-            "throughput_bps": number(throughput),
-            "queue_drops": l.queue_drops,
-            "early_drops": l.early_drops,
-            "marks": l.marks,
-            "channel_losses": l.channel_losses,
-            "outage_losses": l.outage_losses,
-            "utilisation": l.utilisation,
-            "mean_queue_packets": l.mean_queue_packets,
-            "max_queue_packets": l.max_queue_packets,
-            "max_queue_bytes": l.max_queue_bytes.get(),
-            "mean_queueing_delay_s": l.mean_queueing_delay.as_secs(),
-            "p95_queueing_delay_s": l.p95_queueing_delay.as_secs(),
-        })
-    });
+    let outcome = Outcome {
+        ended_at: Time::ZERO + report.elapsed,
+        links: report.links.clone(),
+        ..Outcome::default()
+    };
+    // No map of an outcome has a key that is not text.
+    let links = serde_json::to_value(&outcome).map(|outcome| outcome["links"].clone());
     let count = |c: Count| json!({ "packets": c.packets, "bytes": c.bytes });
     let pairs = report.pairs.iter().map(|p| {
         json!({
@@ -63,7 +50,7 @@ pub(super) fn json(name: &str, report: &Report) -> Value {
         "packets_read": report.read,
         "packets_written": report.written,
         "packets_under_way": report.under_way,
-        "packets_of_nobody": report.strangers,
+        "unmatched_packets": report.unmatched,
         "model_drops": report.model_drops(),
         "machine_drops": {
             "ring": report.machine.ring,
@@ -73,7 +60,7 @@ pub(super) fn json(name: &str, report: &Report) -> Value {
         "lateness_s": lateness,
         "cpu_s": report.cpu.as_secs(),
         "cpu_per_packet_s": report.cpu_per_packet().map(Duration::as_secs),
-        "links": links.collect::<Vec<_>>(),
+        "links": links.unwrap_or_default(),
         "pairs": pairs.collect::<Vec<_>>(),
     })
 }
@@ -88,7 +75,7 @@ fn priority(priority: Priority) -> String {
 
 /// The report for people.
 pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result<(), Failure> {
-    link_table::print(&report.links, Carried::Packets(report.elapsed), out)?;
+    print_links(&report.links, Carried::Packets(report.elapsed), out)?;
     out.line("")?;
     out.table(&hosts(report, pairs))?;
     out.line("")?;
@@ -148,7 +135,7 @@ pub(super) fn print(report: &Report, pairs: &[Pair], out: &mut Output) -> Result
              and hosts sent fewer acknowledgements than over a real link.",
         )?;
     }
-    out.strong_paragraph(&report.verdict())
+    Ok(out.strong_paragraph(&report.verdict())?)
 }
 
 fn us(time: Duration) -> String {

@@ -1,7 +1,7 @@
 //! The line on stderr that says how it goes.
 
-use crate::output::digits3;
 use bentpipe_linux::emulator::Snapshot;
+use bentpipe_report::text::digits3;
 use bentpipe_scenario::Scenario;
 use bentpipe_units::Time;
 use std::io::{self, IsTerminal, Write};

@@ -1,6 +1,6 @@
 //! `bentpipe gateway check`: what a configuration means, in words.
 
-use super::real::read;
+use super::file::read;
 use crate::args::gateway::GatewayCheck;
 use crate::exit::{Failure, Status};
 use crate::output::Output;

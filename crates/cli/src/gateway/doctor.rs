@@ -1,6 +1,6 @@
 //! `bentpipe gateway doctor`: what is wrong, and how it is mended.
 
-use super::real::read;
+use super::file::read;
 use crate::args::gateway::GatewayDoctor;
 use crate::exit::{Failure, Status};
 use crate::output::Output;

@@ -5,6 +5,8 @@ mod check;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 mod doctor;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
+mod file;
+#[cfg(all(feature = "gateway", target_os = "linux"))]
 mod keys;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 mod real;

@@ -1,29 +1,18 @@
 //! The subcommands, in a build that has the gateway.
 
+use super::file::read;
 use super::{check, doctor, keys, status};
 use crate::args::gateway::{
     Gateway, GatewayCommand, GatewayRate, GatewayRules, GatewayRun, GatewaySchema, RulesAction,
 };
-use crate::exit::{Failure, Status, rendered, talk};
-use crate::help::print_section;
+use crate::exit::{Failure, Status, talk};
 use crate::output::Output;
 use bentpipe_document::reference;
-use bentpipe_gateway::config::{Config, control_folder, schema};
-use bentpipe_gateway::gateway::{Options, RunError, load, run};
+use bentpipe_gateway::config::{control_folder, schema};
+use bentpipe_gateway::gateway::{Options, run};
 use bentpipe_gateway::intercept::{self, Plan};
 use bentpipe_gateway::operate::client::AskError;
-use std::path::Path;
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Failure {
-        match error {
-            RunError::Config(diagnostics) => Failure::Rendered(
-                rendered(&diagnostics) + "\n`bentpipe gateway schema` prints every key",
-            ),
-            other => Failure::new(other.to_string()),
-        }
-    }
-}
+use bentpipe_present::schema::print_section;
 
 impl From<AskError> for Failure {
     fn from(error: AskError) -> Failure {
@@ -44,11 +33,6 @@ pub(crate) fn main(args: &Gateway, out: &mut Output) -> Result<Status, Failure> 
         Some(GatewayCommand::Rate(args)) => rate(args, out),
         Some(GatewayCommand::Schema(args)) => print_schema(args, out),
     }
-}
-
-/// The configuration in a file.
-pub(super) fn read(file: &Path) -> Result<Config, Failure> {
-    Ok(load(file)?)
 }
 
 fn start(args: &GatewayRun) -> Result<Status, Failure> {

@@ -1,6 +1,6 @@
 //! `bentpipe gateway status`: how a running gateway does.
 
-use super::real::read;
+use super::file::read;
 use crate::args::gateway::GatewayStatus;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
@@ -31,13 +31,12 @@ pub(super) fn main(args: &GatewayStatus, out: &mut Output) -> Result<Status, Fai
     }
     let mut before = None;
     loop {
-        let (mut page, text) = Output::text_of(out.line_width());
-        for line in lines(&status, before.as_ref()) {
-            page.line(line)?;
-        }
-        drop(page);
+        let text = Output::text_of(out.line_width(), |page| {
+            let mut lines = lines(&status, before.as_ref()).into_iter();
+            lines.try_for_each(|line| page.line(line))
+        })?;
         // Home, and what is below the last line is cleared.
-        let text = text.take().replace('\n', "\u{1b}[K\n");
+        let text = text.replace('\n', "\u{1b}[K\n");
         write!(out.writer(), "\u{1b}[H{text}\u{1b}[J")?;
         out.flush()?;
         std::thread::sleep(EVERY);

@@ -68,7 +68,7 @@ fn explain(parameter: &Parameter, out: &mut Output) -> Result<(), Failure> {
     };
     out.entry(2, parameter.name, 20, &format!("{default}{blank}"))?;
     let text = format!("{} ({})", parameter.summary, parameter.expected());
-    out.entry(2, "", 20, &text)
+    Ok(out.entry(2, "", 20, &text)?)
 }
 
 /// The names under which `load` has put a control into the kernel.

@@ -212,7 +212,7 @@ fn programs(entries: &[Entry], out: &mut Output) -> Result<(), Failure> {
             ]);
         }
     }
-    out.table(&table)
+    Ok(out.table(&table)?)
 }
 
 fn kept(holder: &Holder) -> Cell {

@@ -1,11 +1,11 @@
 //! Runs of the explorer on this machine: one at a time, beside what the page does otherwise.
 
-use super::{Machine, Wanted, both};
+use super::{Machine, Wanted};
 use crate::doctor::is_root;
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::run::title;
 use bentpipe::Run;
+use bentpipe_present::outcome::{print_both, title};
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::Stop;
 use bentpipe_units::Duration;
@@ -22,7 +22,7 @@ const EVERY: std::time::Duration = std::time::Duration::from_millis(200);
 pub(crate) fn lacking() -> Option<String> {
     let machine = Machine::beside_others();
     if let Some(failure) = machine.err() {
-        return Some(crate::api::Error::from(failure).to_string());
+        return Some(failure.text());
     }
     if !is_root() {
         return Some(
@@ -85,7 +85,7 @@ pub(crate) fn both(
         Ok(ran) => ran.map_err(Failure::new)?,
         Err(panic) => std::panic::resume_unwind(panic),
     };
-    title(&ran.outcome, Some(&ran.facts), scenario, out)?;
-    both::print(&twin, &simulated, &ran.outcome, &ran.facts, out)?;
+    title(&ran.outcome, Some(&ran.facts.kernel), scenario, out)?;
+    print_both(&twin, &simulated, &ran.outcome, &ran.facts.ran, out)?;
     super::run::remarks(&ran.facts, out)
 }

@@ -1,6 +1,6 @@
 //! The machine that runs them.
 
-use super::{Facts, Ran, Wanted};
+use super::ran::{Facts, Ran, Wanted};
 use crate::args::PcapAt;
 use crate::exit::Failure;
 use bentpipe_linux::emulator::Stop;

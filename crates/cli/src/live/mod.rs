@@ -4,111 +4,18 @@
 mod machine;
 
 #[cfg(not(all(feature = "linux", target_os = "linux")))]
-mod machine {
-    //! A build without what Linux needs says so.
-
-    use super::{Ran, Wanted};
-    use crate::exit::Failure;
-    use bentpipe_scenario::Scenario;
-
-    /// There is none.
-    pub(crate) enum Machine {}
-
-    impl Machine {
-        pub(crate) fn new() -> Result<Machine, Failure> {
-            Err(Failure::new(if cfg!(target_os = "linux") {
-                "this build cannot run on the machine's own TCP\n  build it with `make`, or with \
-                 `cargo build --release --features kernel` (needs clang, libelf and zlib)"
-            } else {
-                "--on linux needs Linux"
-            }))
-        }
-
-        #[cfg(feature = "explore")]
-        pub(crate) fn beside_others() -> Result<Machine, Failure> {
-            Machine::new()
-        }
-
-        #[cfg(feature = "explore")]
-        pub(crate) fn stop(&self) {
-            match *self {}
-        }
-
-        pub(crate) fn kernel(&self) -> &str {
-            match *self {}
-        }
-
-        pub(crate) fn is_stopped(&self) -> bool {
-            match *self {}
-        }
-
-        pub(crate) fn refusals(&self, _: &Scenario) -> Vec<String> {
-            match *self {}
-        }
-
-        pub(crate) fn run(&self, _: &Scenario, _: Wanted) -> Result<Ran, String> {
-            match *self {}
-        }
-
-        pub(crate) fn as_run_on_linux(&self, _: &Scenario) -> Scenario {
-            match *self {}
-        }
-    }
-}
+#[path = "no_machine.rs"]
+mod machine;
 
 mod adapt;
 #[cfg(feature = "explore")]
 pub(crate) mod beside;
-mod both;
+mod ran;
 mod run;
 mod runner;
 
 pub(crate) use adapt::{adapt, keep};
 pub(crate) use machine::Machine;
+pub(crate) use ran::{Facts, Ran, Wanted};
 pub(crate) use run::run;
 pub(crate) use runner::Bench;
-
-use crate::args::PcapAt;
-use bentpipe_outcome::Outcome;
-use bentpipe_units::{Duration, Time};
-use serde::Serialize;
-use std::path::PathBuf;
-
-/// What a run is to record, and with which seed.
-#[cfg_attr(
-    not(all(feature = "linux", target_os = "linux")),
-    allow(dead_code, reason = "a build that runs nothing reads nothing of it")
-)]
-pub(crate) struct Wanted {
-    pub(crate) seed: u64,
-    pub(crate) series: Option<Duration>,
-    pub(crate) checkpoints: Vec<Time>,
-    pub(crate) start_jitter: Duration,
-    /// Where the packets at the flows' ends go, and of which ends.
-    pub(crate) pcap: Option<(PathBuf, PcapAt)>,
-}
-
-/// A run on this machine.
-pub(crate) struct Ran {
-    pub(crate) outcome: Outcome,
-    pub(crate) facts: Facts,
-}
-
-/// What there is to say of such a run beside its outcome.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Facts {
-    /// `Linux 6.18.44`.
-    pub(crate) kernel: String,
-    /// What each flow ran.
-    pub(crate) ran: Vec<String>,
-    /// Whether the emulator was in time.
-    pub(crate) kept_up: bool,
-    /// The same in words, with the criterion.
-    pub(crate) verdict: String,
-    /// 99% of the packets were no later than this, in nanoseconds.
-    pub(crate) lateness_p99_ns: u64,
-    /// Packets that the machine dropped and the model did not.
-    pub(crate) machine_drops: u64,
-    /// What Linux did in its own way.
-    pub(crate) notes: Vec<String>,
-}

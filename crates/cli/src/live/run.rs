@@ -1,10 +1,11 @@
 //! `bentpipe run --on linux` and `--on both`: a scenario on this machine.
 
-use super::{Facts, Machine, Ran, Wanted, both};
+use super::{Facts, Machine, Ran, Wanted};
 use crate::args::{self, On};
 use crate::exit::{Failure, Status, talk};
 use crate::output::Output;
-use crate::run::{Job, print, title};
+use crate::run::Job;
+use bentpipe_present::outcome::{print, print_both, title};
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::Unobserved;
 use bentpipe_units::Duration;
@@ -49,12 +50,12 @@ pub(crate) fn run(machine: &Machine, job: &Job<'_>, out: &mut Output) -> Result<
         }))?,
         _ if args.json => out.json(&json!({ "measured": measured, "linux": facts }))?,
         (Some(simulated), Some(twin)) => {
-            title(measured.outcome, Some(&facts), scenario, out)?;
-            both::print(twin, simulated.outcome, measured.outcome, &facts, out)?;
+            title(measured.outcome, Some(&facts.kernel), scenario, out)?;
+            print_both(twin, simulated.outcome, measured.outcome, &facts.ran, out)?;
             remarks(&facts, out)?;
         }
         _ => {
-            print(&measured, Some(&facts), scenario, out)?;
+            print(&measured, Some(&facts.kernel), scenario, out)?;
             remarks(&facts, out)?;
         }
     }

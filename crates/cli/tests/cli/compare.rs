@@ -156,7 +156,7 @@ fn nothing_arrives_over_a_link_that_loses_everything() {
     assert_eq!(ended.status, 1);
     assert!(ended.stderr.contains("ended"), "{}", ended.stderr);
     let text = ended.stdout;
-    assert!(text.contains("No download ended"), "{text}");
+    assert!(text.contains("No download finished"), "{text}");
     let json = [
         "compare",
         "--loss",

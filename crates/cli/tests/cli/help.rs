@@ -85,6 +85,7 @@ fn help_explains_commands_and_the_language() {
         ("pep", "kind = \"split\""),
         ("constellation", "starlink"),
         ("units", "Mbit/s"),
+        ("glossary", "bandwidth-delay product"),
         ("metric", "transfer_time"),
         ("figure", "x_label"),
         // Both a command and a part of the language.

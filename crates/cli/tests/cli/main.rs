@@ -10,6 +10,7 @@
 mod cc;
 mod common;
 mod compare;
+#[cfg(feature = "linux")]
 mod corners;
 mod data;
 mod emulate;

@@ -137,7 +137,7 @@ fn a_trace_stands_for_the_link() {
     let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = flat(run(&["--trace", "down.trace,delay.txt"]).ok());
     assert!(
-        text.contains("over 4.5 Mbit/s on the mean, RTT 65.5 ms on the mean, loss 0%"),
+        text.contains("over 4.5 Mbit/s on average, RTT 65.5 ms on average, loss 0%"),
         "{text}"
     );
     assert!(

@@ -13,6 +13,7 @@ use bentpipe::outcome::SenderSample;
 use bentpipe::recording::{Detail, Recording, rates};
 use bentpipe::sim::Stop;
 use bentpipe::units::{Duration, Time};
+use bentpipe_study::stats::quantile;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -52,11 +53,13 @@ pub(super) fn document(chosen: &Chosen, end: Time, stop: &Stop) -> Result<Value,
         return Ok(Value::Null);
     }
     let record = |seed: &u64| {
-        let mut detail = Detail::default();
-        detail.user = chosen.user;
-        detail.seed = Some(*seed);
-        detail.samples = SAMPLES;
-        detail.stop = stop.clone();
+        let detail = Detail {
+            user: chosen.user,
+            seed: Some(*seed),
+            samples: SAMPLES,
+            stop: stop.clone(),
+            ..Detail::default()
+        };
         answer.record(row, chosen.size, &detail)
     };
     // Each is reduced to the grid at once, for which the end must be known before: that
@@ -138,16 +141,9 @@ fn spread(held: &[Held], place: usize, times: usize) -> Value {
     for i in 0..times {
         let values = held.iter().map(|run| run.curves[place][i]);
         let mut found: Vec<f64> = values.filter(|v| v.is_finite()).collect();
-        found.sort_by(f64::total_cmp);
-        // Interpolated between neighbours, as the median time is.
-        let rank = |share: f64| {
-            let place = share * found.len().saturating_sub(1) as f64;
-            let below = *found.get(place.floor() as usize)?;
-            let above = *found.get(place.ceil() as usize)?;
-            Some(below + (above - below) * place.fract())
-        };
         for (limit, share) in limits.iter_mut().zip([0.1, 0.9, 0.0, 1.0, 0.5]) {
-            limit.push(rank(share).map(|x| (x * 1e6).round() / 1e6));
+            let found = quantile(&mut found, share);
+            limit.push(found.map(|x| (x * 1e6).round() / 1e6));
         }
     }
     let [low, high, least, most, median] = limits;

@@ -18,11 +18,11 @@ mod packets;
 mod run;
 
 use crate::Problem;
-use crate::link::Question;
-use crate::server::App;
+use crate::app::App;
+use crate::link::{Answers, Question};
+use crate::routes::stream;
 use crate::work::{self, Results};
 use axum::extract::State;
-use axum::response::Response;
 use axum::routing::post;
 use axum::{Json, Router};
 use bentpipe::compare::{Answer, Pep, Row};
@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
-        .route("/api/link/curves", post(curves))
+        .route("/api/link/curves", stream(curves))
         .route("/api/link/packets", post(steps))
 }
 
@@ -105,7 +105,7 @@ impl Asked {
             options: self.options.clone(),
             tab: None,
         };
-        let answer = app.answers.of(app, &question, stop)?;
+        let answer = app.kept::<Answers>().of(app, &question, stop)?;
         let named = |row: &Row| row.name == self.row.transport && row.pep.name() == self.row.pep;
         let row = answer.rows.iter().position(named).ok_or_else(|| {
             let known = Pep::ALL.iter().any(|(name, _)| *name == self.row.pep);
@@ -143,21 +143,17 @@ impl Asked {
     }
 
     fn detail(&self, chosen: &Chosen, stop: &Stop) -> Detail {
-        let mut detail = Detail::default();
-        detail.user = chosen.user;
-        detail.seed = self.seed;
-        detail.stop = stop.clone();
-        detail
+        Detail {
+            user: chosen.user,
+            seed: self.seed,
+            stop: stop.clone(),
+            ..Detail::default()
+        }
     }
 }
 
-/// Streams a run over time, and then what other runs of the same did.
-async fn curves(State(app): State<App>, Json(asked): Json<Asked>) -> Result<Response, Problem> {
-    let jobs = app.jobs.clone();
-    work::stream(&jobs, move |results| draw(&app, &asked, results))
-}
-
-fn draw(app: &App, asked: &Asked, results: &Results) -> Result<(), Problem> {
+/// Sends a run over time, and then what other runs of the same did.
+fn curves(app: &App, Json(asked): Json<Asked>, results: &Results) -> Result<(), Problem> {
     let stop = results.stop();
     let chosen = asked.choose(app, &stop)?;
     let detail = asked.detail(&chosen, &stop);

@@ -3,7 +3,7 @@
 use super::Question;
 use super::live::Live;
 use crate::Problem;
-use crate::server::App;
+use crate::app::App;
 use bentpipe::compare::Answer;
 use bentpipe::sim::Stop;
 use std::collections::VecDeque;

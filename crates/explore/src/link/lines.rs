@@ -4,30 +4,22 @@
 //! a share is a fraction; a number that does not exist is `null`. Texts to show are those
 //! of the command.
 
-use crate::Laboratory;
-use bentpipe::compare::{Activity, Answer, Cell, Effect, Harm};
+use bentpipe::compare::record::{self, CellRecord, Runs};
+use bentpipe::compare::{Answer, Build, Cell, Gain, Harm};
+use bentpipe::outcome::record;
+use bentpipe_present::answer as shown;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// `{"begin": ...}`: what was asked, before there is a result.
 ///
-/// `id` names the question. `rows` are `{row, pep, transport, about, availability,
-/// deployable, shown}`; `link`, `hosts`, `traffic`, `users`, `users_shared`, `beside`,
-/// `background`, `sizes_bytes` and `ideal_times_s` are those of `bentpipe compare --json`.
-pub(super) fn begin(laboratory: &dyn Laboratory, answer: &Answer, id: &str) -> Value {
-    let mut document = laboratory.answer(answer);
+/// `id` names the question. `rows` are [`RowFacts`]; `link`, `hosts`, `traffic`, `users`,
+/// `users_shared`, `beside`, `background`, `sizes_bytes` and `ideal_times_s` are those of `bentpipe compare --json`.
+pub(super) fn begin(build: Build, answer: &Answer, id: &str) -> Value {
+    let mut document = shown::document(answer, build);
     let mut take = |name: &str| document[name].take();
-    let text = laboratory.question(answer);
-    let rows = answer.rows.iter().enumerate().map(|(i, row)| {
-        json!({
-            "row": i,
-            "pep": row.pep.name(),
-            "transport": row.name,
-            "about": answer.candidates.get(row.candidate).map(|c| c.about.as_str()),
-            "availability": row.availability.name(),
-            "deployable": row.is_deployable(),
-        })
-    });
+    let text = shown::question(answer);
+    let rows = (0..answer.rows.len()).map(|row| RowFacts::of(&(answer, row)));
     let peps = answer
         .peps()
         .into_iter()
@@ -55,104 +47,90 @@ pub(super) fn begin(laboratory: &dyn Laboratory, answer: &Answer, id: &str) -> V
     } })
 }
 
-/// `{"rows": [...], "progress": [done, total]}`: cells that have changed.
-///
-/// Each is `{row, size, mean_s, ci95_s, median_s, min_s, max_s, slow_s, runs, unfinished,
-/// others, gain, resent_share, p95_queueing_delay_s, goodput_bps, shown}`: `size` is an index
-/// into `sizes_bytes`, `others` who is hurt, of all sizes together: `{time_lost_share,
-/// ci95, time_before_s, time_beside_it_s, runs, effect}`, `gain` what the row saves over
-/// the baseline: `{share, ci95, runs}`; `shown` has the texts `time`, `ci95`, `slow`,
-/// `others` and `gain`. With mixed traffic, `times` has `{name, mean_s, ci95_s}` of each
-/// activity.
+record! {
+    /// A transport behind a proxy, before any run.
+    pub(super) struct RowFacts of (&Answer, usize) {
+        /// Index of the row, which names it.
+        counter row: usize = |at| at.1;
+        /// Proxy at the gateway.
+        label pep: &'static str = |at| at.0.rows[at.1].pep.name();
+        /// Congestion control and what is changed around it.
+        label transport: String = |at| at.0.rows[at.1].name.clone();
+        /// What it is, in a line.
+        label about: String = |at| at.0.candidates[at.0.rows[at.1].candidate].about.clone();
+        /// How far it is from being used.
+        label availability: &'static str = |at| at.0.rows[at.1].availability.name();
+        /// It can be switched on today.
+        label deployable: bool = |at| at.0.rows[at.1].is_deployable();
+    }
+}
+
+/// A cell that has changed, and what its row does to others and gains.
+struct Changed<'a> {
+    answer: &'a Answer,
+    row: usize,
+    size: usize,
+    cell: &'a Cell,
+    gain: Option<Gain>,
+    harm: Option<Harm>,
+}
+
+record! {
+    /// How a row stands at a size.
+    struct Standing of Changed<'_> {
+        /// Index of the row.
+        counter row: usize = |at| at.row;
+        /// Index of the size.
+        counter size: usize = |at| at.size;
+        /// What its runs came to.
+        key cell: CellRecord = |at| record::cell(at.answer, at.cell, Runs::Counted);
+        /// What the row saves over the baseline, of all sizes.
+        key gain: Option<Gain> = |at| at.gain;
+        /// What users of the default lose beside it, of all sizes.
+        key others: Option<Harm> = |at| at.harm;
+        /// What the runs say of that: `hurts`, `may hurt`, `helps` or `none`.
+        key effect: Option<&'static str> = |at| at.harm.map(|harm| harm.effect().name());
+        /// Numbers as the command prints them.
+        key shown: Texts = Texts::of;
+    }
+}
+
+record! {
+    /// Numbers as the command prints them.
+    struct Texts of Changed<'_> {
+        /// Mean time.
+        label time: Option<String> = |at| at.cell.time().map(|t| shown::time(t.mean));
+        /// Half of its 95% interval.
+        label ci95: Option<String> = |at| at.cell.time()?.ci95.map(shown::time);
+        /// Time that one in ten exceeds.
+        label slow: Option<String> = |at| at.cell.slow_s().map(shown::time);
+        /// What others lose.
+        label others: Option<String> = |at| at.harm.map(|harm| shown::change(harm.share));
+        /// What the row saves.
+        label gain: Option<String> = |at| at.gain.map(|gain| shown::change(gain.share));
+    }
+}
+
+/// `{"rows": [...], "progress": [done, total]}`: cells that have changed, each a
+/// [`Standing`].
 pub(super) fn rows(
-    laboratory: &dyn Laboratory,
     answer: &Answer,
     changed: &BTreeSet<(usize, usize)>,
     (done, total): (usize, usize),
 ) -> Value {
     let (harms, gains) = (answer.harms(), answer.gains());
-    let baseline = answer.verdict.baseline;
-    let activities = answer.traffic.activities();
-    let row = |(row, size): &(usize, usize)| {
-        let cell = answer.rows.get(*row)?.cells.get(*size)?;
-        let harm = harms.get(*row).copied().flatten();
-        let gain = gains
-            .get(*row)
-            .copied()
-            .flatten()
-            .filter(|_| *row != baseline);
-        let mut line = standing(laboratory, (*row, *size), cell, harm.as_ref());
-        line["gain"] = gain.map_or(
-            Value::Null,
-            |gain| json!({ "share": gain.share, "ci95": gain.ci95, "runs": gain.runs }),
-        );
-        line["shown"]["gain"] = gain.map(|gain| laboratory.change(gain.share)).into();
-        if activities.len() > 1 {
-            line["times"] = activities.iter().map(|of| time_of(cell, *of)).collect();
-        }
-        Some(line)
+    let standing = |&(row, size): &(usize, usize)| {
+        Some(Standing::of(&Changed {
+            answer,
+            row,
+            size,
+            cell: answer.rows.get(row)?.cells.get(size)?,
+            gain: gains[row].filter(|_| row != answer.verdict.baseline),
+            harm: harms[row],
+        }))
     };
-    let rows: Vec<Value> = changed.iter().filter_map(row).collect();
+    let rows: Vec<Standing> = changed.iter().filter_map(standing).collect();
     json!({ "rows": rows, "progress": [done, total] })
-}
-
-/// The time of one activity of mixed traffic.
-fn time_of(cell: &Cell, activity: Activity) -> Value {
-    let time = cell.time_of(activity);
-    json!({
-        "name": activity.unit(),
-        "mean_s": time.map(|time| time.mean),
-        "ci95_s": time.and_then(|time| time.ci95),
-    })
-}
-
-fn standing(
-    laboratory: &dyn Laboratory,
-    (row, size): (usize, usize),
-    cell: &Cell,
-    harm: Option<&Harm>,
-) -> Value {
-    let time = cell.time();
-    let (ci95, slow) = (time.and_then(|time| time.ci95), cell.slow_s());
-    let text = |seconds: f64| laboratory.time(seconds);
-    json!({
-        "row": row,
-        "size": size,
-        "mean_s": time.map(|time| time.mean),
-        "ci95_s": ci95,
-        "median_s": time.map(|time| time.median),
-        "min_s": time.map(|time| time.min),
-        "max_s": time.map(|time| time.max),
-        "slow_s": slow,
-        "runs": cell.runs.len(),
-        "unfinished": cell.unfinished(),
-        "others": harm.map(others),
-        "resent_share": cell.resent_share(),
-        "p95_queueing_delay_s": cell.p95_queueing_delay_s(),
-        "goodput_bps": cell.goodput_bps(),
-        "shown": {
-            "time": time.map(|time| text(time.mean)),
-            "ci95": ci95.map(text),
-            "slow": slow.map(text),
-            "others": harm.map(|harm| laboratory.change(harm.share)),
-        },
-    })
-}
-
-fn others(harm: &Harm) -> Value {
-    json!({
-        "time_lost_share": harm.share,
-        "ci95": harm.ci95,
-        "time_before_s": harm.before_s,
-        "time_beside_it_s": harm.after_s,
-        "runs": harm.runs,
-        "effect": match harm.effect() {
-            Effect::Hurts => "hurts",
-            Effect::MayHurt => "may hurt",
-            Effect::Helps => "helps",
-            _ => "none",
-        },
-    })
 }
 
 /// `{"verdict": ...}`: the verdict as it stands.
@@ -161,16 +139,16 @@ fn others(harm: &Harm) -> Value {
 /// `baseline_row`, `order` (rows, the fastest of each proxy first), `is_final`, and
 /// `table`, what the command prints: `columns`, `rows` of `{row, cells}` in that order,
 /// and what the columns mean in `words`.
-pub(super) fn verdict(laboratory: &dyn Laboratory, answer: &Answer, is_final: bool) -> Value {
-    let mut verdict = laboratory.verdict(answer);
+pub(super) fn verdict(build: Build, answer: &Answer, is_final: bool) -> Value {
+    let mut verdict = shown::verdict(answer, build);
     let order = answer.order();
-    let (columns, rows, words) = laboratory.table(answer);
-    let rows = order.iter().zip(rows);
+    let table = shown::table(answer, true, "");
+    let rows = order.iter().zip(table.texts());
     let rows = rows.map(|(row, cells)| json!({ "row": row, "cells": cells }));
     verdict["table"] = json!({
-        "columns": columns,
+        "columns": table.headings(),
         "rows": rows.collect::<Vec<_>>(),
-        "words": words,
+        "words": shown::words(answer),
     });
     verdict["headline"] = answer.headline().into();
     verdict["pick_row"] = answer.verdict.pick.into();
@@ -183,25 +161,50 @@ pub(super) fn verdict(laboratory: &dyn Laboratory, answer: &Answer, is_final: bo
 /// `{"answer": ..., "id": ..., "done": true}`: the whole answer.
 ///
 /// It is the document of `bentpipe compare --json`, where each of `rows` has its `row`,
-/// and each of its `cells` has `runs_count` and `shared_count` instead of the runs.
-pub(super) fn answer(laboratory: &dyn Laboratory, answer: &Answer, id: &str) -> Value {
-    let mut document = laboratory.answer(answer);
+/// and each of its `cells` has the number of its runs instead of the runs.
+pub(super) fn answer(build: Build, answer: &Answer, id: &str) -> Value {
+    let mut document = shown::document(answer, build);
     let order = answer.order();
     let rows = document["rows"].as_array_mut().into_iter().flatten();
     for (row, i) in rows.zip(order) {
         row["row"] = i.into();
         let cells = row["cells"].as_array_mut().into_iter().flatten();
         for cell in cells.filter_map(Value::as_object_mut) {
-            counted(cell, "runs", "runs_count");
-            counted(cell, "shared_runs", "shared_count");
+            counted(cell, "runs");
+            counted(cell, "shared_runs");
         }
     }
     json!({ "answer": document, "id": id, "done": true })
 }
 
 /// The number of runs instead of the runs.
-fn counted(cell: &mut Map<String, Value>, list: &str, count: &str) {
-    let runs = cell.remove(list);
-    let runs = runs.as_ref().and_then(Value::as_array).map_or(0, Vec::len);
-    cell.insert(count.to_owned(), runs.into());
+fn counted(cell: &mut Map<String, Value>, list: &str) {
+    let runs = cell.get(list).and_then(Value::as_array).map_or(0, Vec::len);
+    cell.insert(list.to_owned(), runs.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bentpipe::outcome::Datum;
+    use bentpipe_present::answer::AnswerRecord;
+
+    /// Generated: with `BENTPIPE_GENERATE=write` it is written again.
+    #[test]
+    fn the_page_has_the_types_of_the_records() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/web/src/views/link/records.ts");
+        let text = format!(
+            "// Generated from the records of the server: see crates/explore/src/link/lines.rs.\n\
+             // Times are in seconds unless the name says otherwise, shares are fractions.\n\n{}",
+            bentpipe_present::typescript::interfaces(&[
+                RowFacts::shape(),
+                Standing::shape(),
+                AnswerRecord::shape(),
+            ])
+        );
+        if std::env::var_os("BENTPIPE_GENERATE").is_some_and(|how| how == "write") {
+            std::fs::write(file, &text).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(file).unwrap(), text, "{file}");
+    }
 }

@@ -4,11 +4,11 @@
 //! thread of the request looks there at intervals and sends what has changed, so that a
 //! slow client holds up no run.
 
-use super::{Question, lines};
-use crate::server::App;
+use super::{Answers, Question, lines};
+use crate::Problem;
+use crate::app::App;
 use crate::work::Results;
-use crate::{Laboratory, Problem};
-use bentpipe::compare::{Answer, Comparison, Ran, RunResult, Watch};
+use bentpipe::compare::{Answer, Build, Comparison, Ran, RunResult, Watch, decide};
 use bentpipe::sim::Stop;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +78,7 @@ impl State {
     }
 
     /// The lines of what has changed since the last ones.
-    fn take_lines(&mut self, laboratory: &dyn Laboratory, id: &str) -> Vec<Value> {
+    fn take_lines(&mut self, build: Build, id: &str) -> Vec<Value> {
         let is_comparable = self.is_comparable();
         let Some(answer) = &mut self.answer else {
             return Vec::new();
@@ -86,18 +86,18 @@ impl State {
         let mut sent = Vec::new();
         if !self.has_begun {
             self.has_begun = true;
-            sent.push(lines::begin(laboratory, answer, id));
+            sent.push(lines::begin(build, answer, id));
         }
         let changed = std::mem::take(&mut self.changed);
         if !changed.is_empty() {
             self.lines += 1;
-            sent.push(lines::rows(laboratory, answer, &changed, self.progress));
+            sent.push(lines::rows(answer, &changed, self.progress));
         }
         let is_due = self.rounds > 0 || self.lines >= LINES_PER_VERDICT;
         if is_due && is_comparable && !self.is_over {
             (self.rounds, self.lines) = (0, 0);
-            answer.decide();
-            sent.push(lines::verdict(laboratory, answer, false));
+            answer.verdict = decide(answer);
+            sent.push(lines::verdict(build, answer, false));
         }
         sent
     }
@@ -155,7 +155,7 @@ impl Live {
         let answer = state.answer.clone().filter(|_| state.is_comparable())?;
         drop(state);
         let mut answer = answer.stop(Stop::default());
-        answer.decide();
+        answer.verdict = decide(&answer);
         Some(answer)
     }
 
@@ -218,16 +218,16 @@ pub(super) fn answer(
     results: &Results,
 ) -> Result<(), Problem> {
     let id = question.id();
-    if let Some(kept) = app.answers.kept(&id) {
-        let laboratory = &*app.laboratory;
-        results.send(&lines::begin(laboratory, &kept, &id));
+    let answers: Answers = app.kept();
+    if let Some(kept) = answers.kept(&id) {
+        results.send(&lines::begin(app.build, &kept, &id));
         let (cells, runs) = (every_cell(&kept), runs_of(&kept));
-        results.send(&lines::rows(laboratory, &kept, &cells, runs));
+        results.send(&lines::rows(&kept, &cells, runs));
         send_answer(app, &kept, &id, results);
         return Ok(());
     }
     let live = Arc::new(Live::new(results.stop()));
-    let _running = app.answers.running(&id, &live);
+    let _running = answers.running(&id, &live);
     let answer = std::thread::scope(|scope| {
         let run = scope.spawn(|| {
             let _over = Over(&live);
@@ -239,7 +239,7 @@ pub(super) fn answer(
     let Ok(answer) = answer else {
         return Err(Problem::fault());
     };
-    let answer = app.answers.keep(&id, answer?);
+    let answer = answers.keep(&id, answer?);
     send_answer(app, &answer, &id, results);
     Ok(())
 }
@@ -249,7 +249,7 @@ fn send_changes(app: &App, live: &Live, id: &str, results: &Results) {
     loop {
         let mut state = live.wait();
         let is_over = state.is_over;
-        let lines = state.take_lines(&*app.laboratory, id);
+        let lines = state.take_lines(app.build, id);
         drop(state);
         if !lines.iter().all(|line| results.send(line)) || is_over {
             return;
@@ -260,9 +260,8 @@ fn send_changes(app: &App, live: &Live, id: &str, results: &Results) {
 
 /// Sends the end of an answer: its verdict, and all of it.
 fn send_answer(app: &App, answer: &Answer, id: &str, results: &Results) {
-    let laboratory = &*app.laboratory;
-    results.send(&lines::verdict(laboratory, answer, true));
-    results.send(&lines::answer(laboratory, answer, id));
+    results.send(&lines::verdict(app.build, answer, true));
+    results.send(&lines::answer(app.build, answer, id));
 }
 
 fn every_cell(answer: &Answer) -> BTreeSet<(usize, usize)> {

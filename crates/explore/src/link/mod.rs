@@ -15,24 +15,16 @@ mod tabs;
 
 pub(crate) use answers::Answers;
 pub(crate) use question::Question;
-pub(crate) use tabs::Tabs;
 
-use crate::laboratory::OptionHelp;
-use crate::server::App;
+use tabs::Tabs;
+
+use crate::Problem;
+use crate::app::App;
 use crate::work;
-use crate::{Laboratory, Problem};
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
 use axum::{Json, Router};
-
-/// The options of a question that the page may set.
-pub(crate) fn offered(laboratory: &dyn Laboratory) -> Vec<OptionHelp> {
-    let options = laboratory.options().into_iter();
-    options
-        .filter(|option| question::is_offered(&option.name))
-        .collect()
-}
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -45,7 +37,7 @@ async fn answer(
     State(app): State<App>,
     Json(question): Json<Question>,
 ) -> Result<Response, Problem> {
-    let turn = app.tabs.turn(question.tab.as_deref());
+    let turn = app.kept::<Tabs>().turn(question.tab.as_deref());
     // It may read traces and elements of satellites, for which no worker of the server waits.
     let reader = app.clone();
     let asked = tokio::task::spawn_blocking(move || {

@@ -1,9 +1,9 @@
 //! What is asked of a link: options of `bentpipe compare`.
 
-use crate::files::Files;
-use crate::server::App;
+use crate::app::App;
+use crate::folder::Files;
 use crate::{Problem, bounds};
-use bentpipe::compare::Comparison;
+use bentpipe::compare::{self, Comparison, Kind};
 use ring::digest;
 use serde::Deserialize;
 use std::fmt::Write as _;
@@ -19,17 +19,8 @@ pub(crate) struct Question {
     pub(crate) tab: Option<String>,
 }
 
-/// Options that name programs of the machine or how much of it is used, which a page may
-/// not.
-const REFUSED: [&str; 2] = ["cc", "threads"];
-
 /// Bytes of an identifier.
 const ID_BYTES: usize = 12;
-
-/// True for an option that the page may set.
-pub(crate) fn is_offered(option: &str) -> bool {
-    !REFUSED.contains(&option)
-}
 
 impl Question {
     /// The same options in an order that does not depend on how they were asked.
@@ -74,25 +65,14 @@ impl Question {
                 Ok((name.clone(), value))
             })
             .collect::<Result<_, Problem>>()?;
-        let comparison = app.laboratory.comparison(&options).map_err(|refused| {
-            let problem = Problem::wrong(refused.message);
-            match refused.option {
-                Some(option) => problem.with("option", option.into()),
-                None => problem,
-            }
-        })?;
-        Ok(comparison.limits(bounds::LIMITS))
+        let question = compare::Question::read(&options)?;
+        Ok(Comparison::from(question).limits(bounds::LIMITS))
     }
 }
 
 /// The value of an option as the page may set it: paths lead into the folder that was
 /// opened, and nowhere else.
 fn allowed(name: &str, value: &str, files: Option<&Files>) -> Result<String, Problem> {
-    if !is_offered(name) {
-        return Err(Problem::forbidden(format!(
-            "`{name}` is an option of the command alone, not of this page"
-        )));
-    }
     let inside = |path: &str| -> Result<String, Problem> {
         let Some(files) = files else {
             return Err(Problem::forbidden(format!(
@@ -109,12 +89,16 @@ fn allowed(name: &str, value: &str, files: Option<&Files>) -> Result<String, Pro
         let odd = || Problem::wrong(format!("{path}: rename it, without commas and in UTF-8"));
         found.map(str::to_owned).ok_or_else(odd)
     };
-    match name {
-        "trace" => {
+    let mut options = compare::Question::OPTIONS.iter();
+    match options
+        .find(|option| option.name == name)
+        .map(|option| option.kind)
+    {
+        Some(Kind::File) => {
             let files = value.split(',').map(|path| inside(path.trim()));
             Ok(files.collect::<Result<Vec<_>, _>>()?.join(","))
         }
-        "orbit" if may_be_file(value) => inside(value.trim()),
+        Some(Kind::Orbit) if may_be_file(value) => inside(value.trim()),
         _ => Ok(value.to_owned()),
     }
 }
@@ -165,8 +149,6 @@ mod tests {
             ("orbit", "/etc/passwd", Some(&files)),
             ("orbit", "../iridium.tle", Some(&files)),
             ("orbit", "Cargo.toml", Some(&files)),
-            ("cc", "/tmp/evil.so", Some(&files)),
-            ("threads", "64", Some(&files)),
         ] {
             assert!(allowed(name, value, files).is_err(), "{name} {value}");
         }

@@ -1,18 +1,19 @@
 //! A question and its answer to hand on: as a command, a program, or a file.
 
-use super::Question;
+use super::{Answers, Question};
 use crate::Problem;
-use crate::server::App;
+use crate::app::App;
 use crate::work;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use bentpipe::compare::Answer;
+use bentpipe::compare::{self, Answer, record};
 use bentpipe::report::png;
+use bentpipe_present::answer as shown;
+use bentpipe_present::question;
 use serde::Deserialize;
 use serde_json::json;
-use std::fmt::Write as _;
 
 /// Pixels of a picture for each of its figure's.
 const PNG_SCALE: f32 = 2.0;
@@ -59,20 +60,23 @@ pub(crate) async fn answer(
 ) -> Result<Response, Problem> {
     let options = &share.question.options;
     // Names stand in the command and in the program as they are.
-    let known = super::offered(&*app.laboratory);
-    let is_known = |name: &str| known.iter().any(|option| option.name == name);
+    let is_known = |name: &str| {
+        compare::Question::OPTIONS
+            .iter()
+            .any(|known| known.name == name)
+    };
     if let Some((name, _)) = options.iter().find(|(name, _)| !is_known(name)) {
         return Err(Problem::wrong(format!("there is no option `{name}`")));
     }
     let text = |text: String| Ok(Json(json!({ "text": text })).into_response());
     match share.format {
-        Format::Command => return text(app.laboratory.command(options)),
-        Format::Python => return text(app.laboratory.python(options)),
+        Format::Command => return text(question::command(options)),
+        Format::Python => return text(question::python(options)),
         _ => {}
     }
     let jobs = app.jobs.clone();
     work::made_until(&jobs, move |stop| {
-        let answer = app.answers.whole(&app, &share.question, stop)?;
+        let answer = app.kept::<Answers>().whole(&app, &share.question, stop)?;
         file(&app, &share, &answer)
     })
     .await
@@ -80,13 +84,12 @@ pub(crate) async fn answer(
 
 /// The file.
 fn file(app: &App, share: &Share, answer: &Answer) -> Result<Response, Problem> {
-    let laboratory = &*app.laboratory;
     if share.format == Format::Scenario {
         let text = scenario(answer, share.row, share.size)?;
         return Ok(Json(json!({ "text": text })).into_response());
     }
     let chart = || {
-        let chart = laboratory.answer_chart(answer);
+        let chart = shown::chart(answer);
         chart.ok_or_else(|| Problem::missing("nothing ended, so there is nothing to draw"))
     };
     let (kind, name, bytes) = match share.format {
@@ -106,8 +109,8 @@ fn file(app: &App, share: &Share, answer: &Answer) -> Result<Response, Problem> 
             csv(answer).into_bytes(),
         ),
         _ => {
-            let command = laboratory.command(&share.question.options);
-            let page = laboratory.answer_page(answer, &command);
+            let command = question::command(&share.question.options);
+            let page = shown::page(answer, app.build, &command).to_html();
             ("text/html; charset=utf-8", "answer.html", page.into_bytes())
         }
     };
@@ -146,45 +149,14 @@ fn scenario(answer: &Answer, row: Option<usize>, size: Option<usize>) -> Result<
 
 /// The ranking: a line for each row and size, the fastest of each proxy first.
 fn csv(answer: &Answer) -> String {
-    let mut text = "proxy,transport,availability,deployable,size_bytes,runs,unfinished_runs,\
-                    mean_time_s,ci95_s,median_time_s,min_time_s,max_time_s,gain_share,\
-                    others_time_lost_share,others_ci95,resent_share,p95_queueing_delay_s,\
-                    goodput_bps,recommended\n"
-        .to_owned();
-    let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-    let harms = answer.harms();
-    for i in answer.order() {
-        let row = &answer.rows[i];
-        let gain = answer.gain(i).map(|gain| gain.share);
-        let harm = harms.get(i).copied().flatten();
-        for cell in &row.cells {
-            let time = cell.time();
-            let _ = writeln!(
-                text,
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                row.pep.name(),
-                field(&row.name),
-                field(row.availability.name()),
-                row.is_deployable(),
-                cell.size.get(),
-                cell.runs.len(),
-                cell.unfinished(),
-                number(time.map(|time| time.mean)),
-                number(time.and_then(|time| time.ci95)),
-                number(time.map(|time| time.median)),
-                number(time.map(|time| time.min)),
-                number(time.map(|time| time.max)),
-                number(gain),
-                number(harm.map(|harm| harm.share)),
-                number(harm.and_then(|harm| harm.ci95)),
-                cell.resent_share(),
-                cell.p95_queueing_delay_s(),
-                cell.goodput_bps(),
-                answer.verdict.pick == Some(i),
-            );
-        }
-    }
-    text
+    let (columns, rows) = record::rows_table(answer);
+    let line = |cells: Vec<String>| cells.join(",") + "\n";
+    let head = line(columns.into_iter().map(|column| column.name).collect());
+    let rows = rows.into_iter().map(|cells| {
+        let texts = cells.iter().map(|cell| field(&cell.to_text()));
+        line(texts.collect())
+    });
+    head + &rows.collect::<String>()
 }
 
 /// A field of CSV.

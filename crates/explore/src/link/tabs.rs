@@ -11,7 +11,7 @@ const MOST_TABS: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tabs(Arc<Mutex<VecDeque<(String, Turn)>>>);
 
-/// A question's turn: it is over once its tab asks anew.
+/// A question's turn: it is over once its tab asks again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turn(Arc<Mutex<State>>);
 

@@ -8,31 +8,33 @@
 //!
 //! Results are kept while the server runs, so that items of the same study wait once.
 
-mod kept;
 mod page;
 
-pub(crate) use kept::Kept;
-
 use crate::Problem;
-use crate::server::App;
-use crate::work::{self, Results};
-use axum::extract::State;
-use axum::response::Response;
-use axum::routing::post;
+use crate::app::App;
+use crate::recent::Recent;
+use crate::routes::{once, stream};
+use crate::running::executed;
+use crate::work::Results;
 use axum::{Json, Router};
-use bentpipe::{Paper, Progress, Selection};
-use bentpipe_study::{
-    ExecuteOptions, LoadedStudy, SHADES, Simulator, StudyResults, execute, needed,
-};
+use bentpipe::{Paper, Progress, Selection, papers};
+use bentpipe_study::{SHADES, StudyResults, needed};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
+
+/// Runs of all results that are kept, at most. What was run longest ago is forgotten first.
+const MOST_RUNS: u64 = 200_000;
+
+/// The results of studies that were run, by which: the paper, the study, and the runs of a
+/// cell where there are fewer than the study asks for.
+type Kept = Recent<(String, String, Option<u32>), StudyResults, MOST_RUNS>;
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
-        .route("/api/papers", post(list))
-        .route("/api/papers/open", post(open))
-        .route("/api/papers/run", post(run))
+        .route("/api/papers", once(list))
+        .route("/api/papers/open", once(open))
+        .route("/api/papers/run", stream(run))
 }
 
 /// A paper, or a part of it.
@@ -49,95 +51,53 @@ struct Question {
 }
 
 impl Question {
-    fn find(&self, app: &App) -> Result<(Paper, Selection), Problem> {
+    fn find(&self) -> Result<(Paper, Selection), Problem> {
         if self.runs == Some(0) {
             return Err(Problem::wrong("a cell has one run at least"));
         }
-        let found = app.laboratory.paper(&self.paper, self.item.as_deref());
-        found.map_err(Problem::wrong)
+        Ok(papers::find(&self.paper, self.item.as_deref())?)
     }
 }
 
-async fn list(State(app): State<App>) -> Result<Json<Value>, Problem> {
-    let jobs = app.jobs.clone();
-    work::once(&jobs, move || {
-        let listed = app.laboratory.papers().map_err(Problem::wrong)?;
-        let names = listed.as_array().into_iter().flatten();
-        let names = names.filter_map(|paper| paper["paper"].as_str());
-        let heads = names.map(|name| {
-            let found = app.laboratory.paper(name, None);
-            let (paper, _) = found.map_err(Problem::wrong)?;
-            Ok(page::head(&paper))
-        });
-        let heads: Vec<Value> = heads.collect::<Result<_, Problem>>()?;
-        Ok(json!({ "papers": heads }))
-    })
-    .await
+fn list(_: &App, (): ()) -> Result<Value, Problem> {
+    let all = papers::all(&papers::folder()?)?;
+    Ok(json!({ "papers": all.iter().map(page::head).collect::<Vec<_>>() }))
 }
 
-async fn open(
-    State(app): State<App>,
-    Json(question): Json<Question>,
-) -> Result<Json<Value>, Problem> {
-    let jobs = app.jobs.clone();
-    work::once(&jobs, move || {
-        let (paper, selection) = question.find(&app)?;
-        let results = app.papers.of(&paper.slug, question.runs);
-        let mut page = page::document(&*app.laboratory, &paper, &selection, results)?;
-        page["head"] = page::head(&paper);
-        page["shades"] = json!(SHADES);
-        Ok(page)
-    })
-    .await
+/// The results that are kept of a paper's studies, by the names of these.
+fn known(app: &App, paper: &Paper, runs: Option<u32>) -> BTreeMap<String, StudyResults> {
+    let kept = app.kept::<Kept>();
+    let own = kept.all(|(of, _, with)| *of == paper.slug && *with == runs);
+    let named = |results: StudyResults| (results.study().name.clone(), results);
+    own.into_iter().map(named).collect()
 }
 
-async fn run(State(app): State<App>, Json(question): Json<Question>) -> Result<Response, Problem> {
-    let jobs = app.jobs.clone();
-    work::stream(&jobs, move |results| {
-        let (paper, selection) = question.find(&app)?;
-        let studies = needed(&paper.studies, &selection).map_err(page::wrong)?;
-        let mut known = app.papers.of(&paper.slug, question.runs);
-        for loaded in studies {
-            if known.contains_key(&loaded.study.name) {
-                continue;
-            }
-            let found = executed(loaded, question.runs, results)?;
-            app.papers.put(&paper.slug, question.runs, found.clone());
-            known.insert(loaded.study.name.clone(), found);
+fn open(app: &App, Json(question): Json<Question>) -> Result<Value, Problem> {
+    let (paper, selection) = question.find()?;
+    let results = known(app, &paper, question.runs);
+    let mut page = page::document(&paper, &selection, results)?;
+    page["head"] = page::head(&paper);
+    page["shades"] = json!(SHADES);
+    Ok(page)
+}
+
+fn run(app: &App, Json(question): Json<Question>, results: &Results) -> Result<(), Problem> {
+    let (paper, selection) = question.find()?;
+    let studies = needed(&paper.studies, &selection).map_err(page::wrong)?;
+    let mut known = known(app, &paper, question.runs);
+    let progress = |at: &Progress| json!({ "study": at.study, "done": at.done, "total": at.total, "share": at.share });
+    for loaded in studies {
+        let name = &loaded.study.name;
+        if known.contains_key(name) {
+            continue;
         }
-        let made = page::document(&*app.laboratory, &paper, &selection, known)?;
-        results.send(&json!({ "made": made }));
-        Ok(())
-    })
-}
-
-/// Runs a study, or stops when the client goes away.
-fn executed(
-    loaded: &LoadedStudy,
-    runs: Option<u32>,
-    results: &Results,
-) -> Result<StudyResults, Problem> {
-    let study = &loaded.study;
-    let simulator = Simulator::of_study(loaded).map_err(Problem::wrong)?;
-    let simulator = simulator.with_stop(results.stop());
-    let watch = |at: &Progress| {
-        results.send_if_free(&json!({
-            "progress": {
-                "study": at.study,
-                "done": at.done,
-                "total": at.total,
-                "share": at.share,
-            }
-        }));
-        match results.is_cancelled() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    };
-    let options = ExecuteOptions {
-        replications: runs.map(|runs| runs.min(study.replications)),
-        watch: &watch,
-        ..ExecuteOptions::default()
-    };
-    execute(study, &simulator, &options).map_err(|error| Problem::wrong(error.to_string()))
+        let (found, _) = executed(loaded, question.runs, results, progress)?;
+        let key = (paper.slug.clone(), name.clone(), question.runs);
+        app.kept::<Kept>()
+            .put(key, found.clone(), found.total() as u64);
+        known.insert(name.clone(), found);
+    }
+    let made = page::document(&paper, &selection, known)?;
+    results.send(&json!({ "made": made }));
+    Ok(())
 }

@@ -1,7 +1,6 @@
 //! A paper as the page gets it: what is printed, and ours where it has been run.
 
 use crate::Problem;
-use crate::laboratory::Laboratory;
 use bentpipe::{Paper, Reproduction, Selection};
 use bentpipe_study::{
     Collection, FigureData, ItemKind, LoadedStudy, Plan, ReproduceError, StudyResults, TableData,
@@ -18,17 +17,12 @@ const MOST_POINTS: usize = 4000;
 /// # Errors
 /// If there is no such item.
 pub(super) fn document(
-    laboratory: &dyn Laboratory,
     paper: &Paper,
     selection: &Selection,
     results: BTreeMap<String, StudyResults>,
 ) -> Result<Value, Problem> {
     let made = judged(&paper.studies, &paper.slug, selection, results).map_err(wrong)?;
-    let page = Page {
-        laboratory,
-        paper,
-        made: &made,
-    };
+    let page = Page { paper, made: &made };
     let tables = made
         .tables
         .iter()
@@ -83,7 +77,6 @@ pub(super) fn runs(loaded: &LoadedStudy, most: Option<u32>) -> usize {
 }
 
 struct Page<'a> {
-    laboratory: &'a dyn Laboratory,
     paper: &'a Paper,
     made: &'a Reproduction,
 }
@@ -128,7 +121,7 @@ impl Page<'_> {
 
     /// The figures: drawn as the command draws them, where their runs are there.
     fn figures(&self) -> Vec<Value> {
-        let drawn = self.laboratory.figures(self.made);
+        let drawn = bentpipe_present::study::figures(self.made);
         let of = |study: &String, data: &FigureData| {
             let need = self.need(&Selection::Item(data.slug.clone()));
             let mut charts = drawn.iter();

@@ -1,62 +1,36 @@
 //! A text checked: what is wrong with it and where, and the network that it describes.
 
-use super::MOST_TEXT;
 use super::drawing;
 use super::places::Places;
-use super::survey::{PATIENCE, Survey, Surveyed, Surveys};
+use super::survey::{LONG, PATIENCE, Survey, Surveyed, Surveys, Text};
 use crate::Problem;
-use crate::server::App;
+use crate::app::App;
 use crate::work;
+use axum::Json;
 use axum::extract::State;
-use axum::{Extension, Json};
 use bentpipe::scenario::Diagnostics;
 use bentpipe::units::Time;
 use bentpipe_document::{Diagnostic, Origin, Parsed};
-use serde::Deserialize;
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// How long a picture or a run waits for a check.
-pub(super) const LONG: Duration = Duration::from_secs(60);
-
-/// A scenario's text, and the file that it is of, as a path below the opened folder.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(super) struct Text {
-    pub(super) text: String,
-    pub(super) path: Option<String>,
-    /// What the scenario is called where its text has no name.
-    pub(super) name: Option<String>,
-}
-
-impl Text {
-    /// Refuses a text that is too long.
-    pub(super) fn limited(&self) -> Result<(), Problem> {
-        match self.text.len() > MOST_TEXT {
-            true => Err(Problem::wrong("the text is longer than 1 MiB")),
-            false => Ok(()),
-        }
-    }
-}
 
 /// Answers with `{valid, pending, diagnostics, more, places, drawing, facts}`:
 ///
 /// - `pending`: the check goes on (the paths of satellites take time); ask again;
 /// - `diagnostics`: see [`diagnostics`]; `more`: how many were left out;
 /// - `places`: see [`Places::document`]; `null` for a text that is not TOML;
-/// - `drawing`: see [`drawing::Drawing`]; `null` for a text that is not TOML;
+/// - `drawing`: see [`Drawing`](bentpipe_present::map::Drawing); `null` for a text that is not TOML;
 /// - `facts`: of a valid text what `bentpipe check --json` prints.
 pub(super) async fn answer(
     State(app): State<App>,
-    Extension(surveys): Extension<Surveys>,
     Json(asked): Json<Text>,
 ) -> Result<Json<Value>, Problem> {
     asked.limited()?;
-    let survey = surveys.check(&app, &asked, PATIENCE).await?;
+    let survey = Surveys::check(&app, &asked, PATIENCE).await?;
     let jobs = app.jobs.clone();
-    work::once(&jobs, move || Ok(document(&app, &asked.text, &survey))).await
+    work::once(&jobs, move || Ok(document(&asked.text, &survey))).await
 }
 
-fn document(app: &App, text: &str, survey: &Survey) -> Value {
+fn document(text: &str, survey: &Survey) -> Value {
     let parsed = match Parsed::new("scenario.toml", text) {
         Ok(parsed) => parsed,
         Err(found) => {
@@ -82,8 +56,8 @@ fn document(app: &App, text: &str, survey: &Survey) -> Value {
         "diagnostics": diagnostics,
         "more": more,
         "places": places.document(text),
-        "drawing": drawing::draw(&places, valid, &*app.laboratory),
-        "facts": valid.map(|(scenario, _)| app.laboratory.checked(scenario)),
+        "drawing": drawing::draw(&places, valid),
+        "facts": valid.map(|(scenario, _)| bentpipe_present::scenario::document(scenario)),
     })
 }
 
@@ -139,17 +113,16 @@ fn related(error: &Diagnostic, origin: &Origin) -> Option<Value> {
 /// The picture that `bentpipe map` draws: `{svg}`.
 pub(super) async fn map(
     State(app): State<App>,
-    Extension(surveys): Extension<Surveys>,
     Json(asked): Json<Text>,
 ) -> Result<Json<Value>, Problem> {
     asked.limited()?;
-    let survey = surveys.check(&app, &asked, LONG).await?;
+    let survey = Surveys::check(&app, &asked, LONG).await?;
     let jobs = app.jobs.clone();
     let draw = move || {
         let valid = survey.valid();
         let none = || Problem::wrong("a scenario that is not valid has no picture");
         let (scenario, space) = valid.ok_or_else(none)?;
-        let svg = app.laboratory.map_picture(scenario, space, Time::ZERO);
+        let svg = bentpipe_present::map::picture(scenario, space, Time::ZERO);
         Ok(json!({ "svg": svg }))
     };
     work::once(&jobs, draw).await

@@ -2,11 +2,10 @@
 //! checked scenario where there is one.
 
 use super::places::Places;
-use crate::laboratory::Laboratory;
 use bentpipe::orbit::Mode;
 use bentpipe::scenario::Scenario;
 use bentpipe::scenario::space::{ExpandedConstellations, Hop};
-use serde::Serialize;
+use bentpipe_present::map::{Drawing, DrawnFlow, DrawnLink, DrawnNode, arrange, words};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Nodes that are drawn, at most.
@@ -18,87 +17,21 @@ const MOST_LINKS: usize = 1000;
 /// Flows whose ways are drawn, at most.
 const MOST_FLOWS: usize = 40;
 
-/// A network with the places of its parts; lengths are pixels.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Drawing {
-    /// Width of it all.
-    pub width: f64,
-    /// Height of it all.
-    pub height: f64,
-    /// Nodes and constellations.
-    pub nodes: Vec<DrawnNode>,
-    /// Lines between them.
-    pub links: Vec<DrawnLink>,
-    /// Flows and their ways.
-    pub flows: Vec<DrawnFlow>,
-    /// Nodes that are not drawn because there are too many.
-    pub left_out: usize,
-}
-
-/// A node, all of a counted one, or a constellation.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct DrawnNode {
-    /// The table that declares it: `node` or `constellation`.
-    pub group: &'static str,
-    /// Its name in the file.
-    pub name: String,
-    /// What is written in its box at first.
-    pub title: String,
-    /// What is written below: boxes that sit on it, satellites.
-    pub lines: Vec<String>,
-    /// Whether it is a constellation.
-    pub is_sky: bool,
-    /// Its middle.
-    pub x: f64,
-    /// Its middle.
-    pub y: f64,
-    /// Of its box.
-    pub width: f64,
-    /// Of its box.
-    pub height: f64,
-}
-
-/// A line between two nodes.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct DrawnLink {
-    /// Which nodes it joins.
-    pub ends: [usize; 2],
-    /// The links in the file; none where a terminal belongs to a constellation.
-    pub names: Vec<String>,
-    /// What is written at it; the first is the name.
-    pub lines: Vec<String>,
-    /// Whether it runs in a bow, past the nodes between its ends.
-    pub is_bent: bool,
-}
-
-/// A flow.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct DrawnFlow {
-    /// Its name in the file.
-    pub name: String,
-    /// The nodes that it passes.
-    pub way: Vec<usize>,
-}
-
 /// `sender` of `sender[3]`.
 fn base(name: &str) -> &str {
     name.split_once('[').map_or(name, |(base, _)| base)
 }
 
 /// The network of a text; of one that is not valid what can be read of it.
-pub(super) fn draw(
-    places: &Places,
-    valid: Option<&(Scenario, ExpandedConstellations)>,
-    laboratory: &dyn Laboratory,
-) -> Drawing {
+pub(super) fn draw(places: &Places, valid: Option<&(Scenario, ExpandedConstellations)>) -> Drawing {
     let mut drawing = Drawing::default();
     let numbers = nodes(places, valid, &mut drawing);
-    links(places, valid, laboratory, &numbers, &mut drawing);
+    links(places, valid, &numbers, &mut drawing);
     match valid {
         Some((scenario, space)) => ways(scenario, space, &numbers, &mut drawing),
         None => guessed_ways(places, &numbers, &mut drawing),
     }
-    laboratory.arrange(&mut drawing);
+    arrange(&mut drawing);
     drawing
 }
 
@@ -185,7 +118,6 @@ fn satellites(
 fn links(
     places: &Places,
     valid: Option<&(Scenario, ExpandedConstellations)>,
-    laboratory: &dyn Laboratory,
     numbers: &Numbers,
     drawing: &mut Drawing,
 ) {
@@ -207,7 +139,7 @@ fn links(
                 Some((scenario, model?))
             });
             link.lines = match model {
-                Some((scenario, model)) => laboratory.link_words(scenario, model),
+                Some((scenario, model)) => words(scenario, model),
                 None => written(places, name),
             };
             if let Some(first) = link.lines.first_mut() {

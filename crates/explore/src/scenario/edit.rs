@@ -1,12 +1,10 @@
 //! Edits of the drawing as changes of the text.
 
-use super::MOST_TEXT;
 use super::edits::{Edit, Splice, apply, splices};
 use crate::Problem;
-use crate::server::App;
-use crate::work;
+use crate::app::App;
+use crate::bounds::MOST_TEXT;
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -23,24 +21,18 @@ pub(super) struct Edits {
 /// Answers with `{splices: [[{from, to, insert}]]}`: for each edit what to replace at once,
 /// in bytes of the text that the edits before it have made. The text that results is TOML;
 /// whether it is a scenario is another question.
-pub(super) async fn answer(
-    State(app): State<App>,
-    Json(asked): Json<Edits>,
-) -> Result<Json<Value>, Problem> {
+pub(super) fn answer(_: &App, Json(asked): Json<Edits>) -> Result<Value, Problem> {
     if asked.text.len() > MOST_TEXT || asked.edits.len() > MOST_EDITS {
         return Err(Problem::wrong(
             "the text or the number of edits is too large",
         ));
     }
-    let edit = move || {
-        let mut text = asked.text;
-        let mut all: Vec<Vec<Splice>> = Vec::new();
-        for edit in &asked.edits {
-            let splices = splices(&text, edit).map_err(Problem::wrong)?;
-            text = apply(&text, &splices);
-            all.push(splices);
-        }
-        Ok(json!({ "splices": all }))
-    };
-    work::once(&app.jobs, edit).await
+    let mut text = asked.text;
+    let mut all: Vec<Vec<Splice>> = Vec::new();
+    for edit in &asked.edits {
+        let splices = splices(&text, edit).map_err(Problem::wrong)?;
+        text = apply(&text, &splices);
+        all.push(splices);
+    }
+    Ok(json!({ "splices": all }))
 }

@@ -1,13 +1,14 @@
 //! The language of scenarios as its declaration says it, for completion and hover help.
 
-use crate::server::App;
+use crate::app::App;
 use axum::Json;
 use axum::extract::State;
 use bentpipe::cc::{self, Parameter, SlotKind};
 use bentpipe::tcp;
 use bentpipe_document::Parsed;
-use bentpipe_document::reference::{presence, topic_of};
+use bentpipe_document::reference::presence;
 use bentpipe_document::schema::{Key, Kind, Presence, Section};
+use bentpipe_present::schema::QUANTITIES;
 use serde_json::{Map, Value, json};
 
 /// The scenarios of the repository: name and text.
@@ -23,9 +24,9 @@ const EXAMPLES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/examples.r
 /// - `parameters`: of each congestion control the keys that a transport with it takes:
 ///   `{mtsi: [{name, meaning, expected, presence}], ...}`;
 /// - `quantities`: how times, rates and sizes are written.
-pub(super) async fn answer(State(app): State<App>) -> Json<Value> {
+pub(super) async fn answer() -> Json<Value> {
     let sections = bentpipe::scenario::schema().all().into_iter();
-    let quantities = app.laboratory.quantities().into_iter();
+    let quantities = QUANTITIES.into_iter();
     let quantities = quantities.map(|(what, how)| json!({ "what": what, "how": how }));
     Json(json!({
         "sections": sections.map(section).collect::<Value>(),
@@ -42,7 +43,7 @@ fn section(section: &'static Section) -> Value {
         "called": section.called,
         "named": section.named,
         "open": section.open,
-        "topic": topic_of(section.path),
+        "topic": section.topic(),
         "meaning": section.meaning,
         "example": section.example,
         "values": values(section),
@@ -96,7 +97,14 @@ fn key(key: &Key) -> Value {
 fn kind(of: &Kind) -> Value {
     let plain = |is: &str| json!({ "is": is });
     match of {
-        Kind::Text | Kind::Form(_) => plain("text"),
+        // The last five are in the files of studies only.
+        Kind::Text
+        | Kind::Form(_)
+        | Kind::Any
+        | Kind::List(_)
+        | Kind::Many(_)
+        | Kind::Map(_)
+        | Kind::AnyOf(_) => plain("text"),
         Kind::File => plain("file"),
         Kind::Name(what) => json!({ "is": "name", "of": what }),
         Kind::Names(what) => json!({ "is": "names", "of": what }),
@@ -159,7 +167,7 @@ fn parameters() -> Map<String, Value> {
 /// Answers with `{lacking}`: what runs on this machine's own TCP need and do not have; `null`
 /// where they can be asked for.
 pub(super) async fn machine(State(app): State<App>) -> Json<Value> {
-    Json(json!({ "lacking": app.laboratory.lacking() }))
+    Json(json!({ "lacking": (app.real_hosts.lacking)() }))
 }
 
 /// Answers with `{examples: [{name, about, text}]}`, the template among them.

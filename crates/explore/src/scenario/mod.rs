@@ -21,16 +21,12 @@ mod run;
 mod survey;
 mod tables;
 
-pub use drawing::{Drawing, DrawnFlow, DrawnLink, DrawnNode};
-
-use crate::server::App;
+use crate::app::App;
+use crate::bounds::MOST_TEXT;
+use crate::routes::once;
+use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
-use axum::{Extension, Router};
-use survey::Surveys;
-
-/// Bytes of a scenario's text, at most.
-const MOST_TEXT: usize = 1 << 20;
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -38,10 +34,9 @@ pub(crate) fn routes() -> Router<App> {
         .route("/api/scenario/machine", get(language::machine))
         .route("/api/scenario/examples", get(language::examples))
         .route("/api/scenario/check", post(check::answer))
-        .route("/api/scenario/edit", post(edit::answer))
+        .route("/api/scenario/edit", once(edit::answer))
         .route("/api/scenario/run", post(run::answer))
         .route("/api/scenario/map", post(check::map))
-        .layer(Extension(Surveys::default()))
         .layer(DefaultBodyLimit::max(2 * MOST_TEXT))
 }
 

@@ -1,21 +1,20 @@
 //! Runs of a text: progress in simulated time, then results by flow and link.
 
-use super::check::{LONG, Text};
-use super::survey::{Surveyed, Surveys};
+use super::survey::{LONG, Surveyed, Surveys, Text};
 use super::{check, tables};
 use crate::Problem;
+use crate::app::{App, RealHosts};
 use crate::bounds::bounded;
-use crate::laboratory::Laboratory;
-use crate::server::App;
 use crate::work::{self, Results};
+use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use axum::{Extension, Json};
 use bentpipe::Run;
-use bentpipe::outcome::{FlowSeries, Outcome, window_rates};
+use bentpipe::outcome::{FlowSeries, Outcome};
 use bentpipe::scenario::Scenario;
 use bentpipe::sim::{Options, ideal};
 use bentpipe::units::{Duration, Time};
+use bentpipe_present::outcome as shown;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,7 +47,6 @@ pub(super) struct Asked {
 /// `{measured: {blocks}}` follows the result, and the seconds of `progress` are real ones.
 pub(super) async fn answer(
     State(app): State<App>,
-    Extension(surveys): Extension<Surveys>,
     Json(asked): Json<Asked>,
 ) -> Result<Response, Problem> {
     asked.text.limited()?;
@@ -58,7 +56,7 @@ pub(super) async fn answer(
             "the number of runs is from 1 to {MOST_RUNS}"
         )));
     }
-    let survey = surveys.check(&app, &asked.text, LONG).await?;
+    let survey = Surveys::check(&app, &asked.text, LONG).await?;
     match survey.found() {
         Some(Surveyed::Valid(_)) => {}
         Some(Surveyed::Wrong(found)) => {
@@ -68,7 +66,7 @@ pub(super) async fn answer(
         Some(Surveyed::Refused(why)) => return Err(Problem::wrong(why.clone())),
         None => return Err(Problem::limit("the check of this scenario takes too long")),
     }
-    let laboratory = app.laboratory.clone();
+    let real_hosts = app.real_hosts;
     work::stream(&app.jobs, move |results| {
         let Some((scenario, _)) = survey.valid() else {
             return Ok(());
@@ -81,9 +79,12 @@ pub(super) async fn answer(
             series: asked.series.unwrap_or(true),
             both: asked.both.unwrap_or(false),
         };
-        all(&scenario, &wanted, &*laboratory, results)
+        all(&scenario, &wanted, real_hosts, results)
     })
 }
+
+/// Rows of a table of a run, at most.
+const ROWS: usize = 200;
 
 /// The runs of a request.
 struct Wanted {
@@ -96,7 +97,7 @@ struct Wanted {
 fn all(
     scenario: &Scenario,
     wanted: &Wanted,
-    laboratory: &dyn Laboratory,
+    real_hosts: RealHosts,
     results: &Results,
 ) -> Result<(), Problem> {
     let mut outcomes: Vec<Outcome> = Vec::new();
@@ -105,7 +106,7 @@ fn all(
         let series = wanted.series && is_first && scenario.flows.len() <= MOST_CURVES;
         let options = Options {
             seed: wanted.seed.wrapping_add(run),
-            series: series.then(|| laboratory.series_interval(scenario)),
+            series: series.then(|| shown::series_interval(scenario)),
             stop: results.stop(),
             ..Options::default()
         };
@@ -119,16 +120,15 @@ fn all(
             .options(options)
             .on_progress(progress)
             .execute()?;
-        if is_first && !results.send(&json!({ "result": result(&outcome, scenario, laboratory)? }))
-        {
+        if is_first && !results.send(&json!({ "result": result(&outcome, scenario)? })) {
             return Ok(());
         }
         outcomes.push(outcome.without_series());
         if is_first && wanted.both {
-            measure(scenario, wanted.seed, laboratory, results)?;
+            measure(scenario, wanted.seed, real_hosts, results)?;
         }
     }
-    let spread = (wanted.runs > 1).then(|| tables::document(&laboratory.outcome_spread(&outcomes)));
+    let spread = (wanted.runs > 1).then(|| tables::document(&shown::spread(&outcomes)));
     results.send(&json!({ "spread": spread, "done": true }));
     Ok(())
 }
@@ -137,7 +137,7 @@ fn all(
 fn measure(
     scenario: &Scenario,
     seed: u64,
-    laboratory: &dyn Laboratory,
+    real_hosts: RealHosts,
     results: &Results,
 ) -> Result<(), Problem> {
     let progress = |at_s: f64| {
@@ -146,7 +146,7 @@ fn measure(
             "what": "on this machine, in real time:",
         }}));
     };
-    let printed = laboratory.on_both(scenario, seed, &results.stop(), &progress);
+    let printed = (real_hosts.on_both)(scenario, seed, &results.stop(), &progress);
     let printed = printed.map_err(Problem::wrong)?;
     results.send(&json!({ "measured": { "blocks": tables::blocks(&printed) } }));
     Ok(())
@@ -155,13 +155,9 @@ fn measure(
 /// What a run did: `{seed, ended_s, blocks, curves, flows}`: `blocks` is what the command prints
 /// (see [`tables::blocks`]); `curves` see [`curves`]; `flows` have `{name, delivered_bytes,
 /// goodput_bps, time_s, finished}`.
-fn result(
-    outcome: &Outcome,
-    scenario: &Scenario,
-    laboratory: &dyn Laboratory,
-) -> Result<Value, Problem> {
-    let printed = laboratory.outcome_tables(outcome, scenario);
-    let printed = printed.map_err(Problem::wrong)?;
+fn result(outcome: &Outcome, scenario: &Scenario) -> Result<Value, Problem> {
+    let printed = shown::tables(outcome, scenario, ROWS);
+    let printed = printed.map_err(|error| Problem::wrong(error.to_string()))?;
     let flows = outcome.flows.iter().take(MOST_CURVES).map(|flow| {
         json!({
             "name": flow.name,
@@ -193,11 +189,7 @@ fn curves(outcome: &Outcome, scenario: &Scenario) -> Value {
 }
 
 fn curve(series: &FlowSeries, window: Duration) -> Value {
-    let delivered = series.delivered.iter();
-    let delivered: Vec<(u64, u64)> = delivered
-        .map(|(at, bytes)| (at.as_nanos(), bytes.get()))
-        .collect();
-    let rates = window_rates(&delivered, window.as_nanos());
+    let rates = series.rates(window);
     let rate = rates
         .iter()
         .map(|rate| (rate.to_ns as f64 / 1e9, 8.0 * rate.bytes_per_second));

@@ -1,12 +1,13 @@
 //! Texts that were checked, so that a check goes on while the page is answered, and a run
 //! does not check again.
 
-use super::check::Text;
-use crate::server::App;
+use crate::app::App;
+use crate::bounds::MOST_TEXT;
 use crate::{Problem, files};
 use bentpipe::scenario::space::ExpandedConstellations;
 use bentpipe::scenario::{Diagnostics, Document, Scenario};
 use bentpipe_document::value::check_name;
+use serde::Deserialize;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -20,6 +21,28 @@ const MOST_AT_ONCE: usize = 4;
 
 /// How long an answer waits for a check.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a picture or a run waits for one.
+pub(super) const LONG: Duration = Duration::from_secs(60);
+
+/// A scenario's text, and the file that it is of, as a path below the opened folder.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) path: Option<String>,
+    /// What the scenario is called where its text has no name.
+    pub(super) name: Option<String>,
+}
+
+impl Text {
+    /// Refuses a text that is too long.
+    pub(super) fn limited(&self) -> Result<(), Problem> {
+        match self.text.len() > MOST_TEXT {
+            true => Err(Problem::wrong("the text is longer than 1 MiB")),
+            false => Ok(()),
+        }
+    }
+}
 
 /// What a check found.
 #[derive(Debug)]
@@ -70,7 +93,7 @@ impl Surveys {
     fn begin(&self, app: &App, asked: &Text) -> Result<Arc<Kept>, Problem> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |kept: &&Arc<Kept>| kept.asked == *asked;
-        // A text that names files is checked anew: they may have changed.
+        // A text that names files is checked again: they may have changed.
         if let Some(kept) = all.iter().find(is_same)
             && !(kept.found.get().is_some() && names_files(&asked.text))
         {
@@ -112,12 +135,11 @@ impl Surveys {
     /// # Errors
     /// If many other checks go on.
     pub(super) async fn check(
-        &self,
         app: &App,
         asked: &Text,
         patience: Duration,
     ) -> Result<Survey, Problem> {
-        let kept = self.begin(app, asked)?;
+        let kept = app.kept::<Surveys>().begin(app, asked)?;
         {
             let ended = kept.ended.notified();
             if kept.found.get().is_none() {

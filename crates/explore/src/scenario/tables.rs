@@ -1,7 +1,7 @@
 //! Tables of the command as JSON.
 
-use crate::laboratory::Printed;
 use bentpipe::report::table::{Align, Table, Tone};
+use bentpipe_present::output::Printed;
 use serde_json::{Value, json};
 
 /// A table for the page: `{title, note, columns: [{heading, number}], rows: [[{text,

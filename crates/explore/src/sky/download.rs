@@ -1,16 +1,16 @@
 //! A download over the satellites, as `bentpipe run` of the view's scenario simulates it.
 
-use super::memory::Surveyed;
+use super::memory::{Memory, Surveyed};
 use super::question::Question;
 use crate::Problem;
+use crate::app::App;
 use crate::bounds::bounded;
-use crate::server::App;
 use crate::work;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use bentpipe::Run;
-use bentpipe::outcome::{FlowSeries, Outcome, window_rates};
+use bentpipe::outcome::{FlowSeries, Outcome};
 use bentpipe::report::text::digits3;
 use bentpipe::sim::Stop;
 use bentpipe::tcp::Transport;
@@ -66,9 +66,10 @@ pub(super) async fn download(
         let why = "a download is from 1 B to 1 GB long";
         return Err(Problem::wrong(why).with("field", "size".into()));
     }
+    let memory: Memory = app.kept();
     work::stream(&app.jobs, move |results| {
         let question = wanted.sky.ready()?;
-        let surveyed = app.sky.survey(&question)?;
+        let surveyed = memory.survey(&question)?;
         let start = wanted.start_s.clamp(0.0, question.duration().as_secs());
         let start = Time::ZERO + Duration::from_secs_f64(start);
         for transport in transports {
@@ -159,16 +160,13 @@ fn received(series: &FlowSeries) -> Vec<f64> {
 
 /// Rates over windows of a two-hundredth of the whole, and not less than 200 ms.
 fn rates(series: &FlowSeries) -> Vec<f64> {
-    let samples = series.delivered.iter();
-    let samples: Vec<(u64, u64)> = samples.map(|(at, b)| (at.as_nanos(), b.get())).collect();
-    let length = match (samples.first(), samples.last()) {
-        (Some(first), Some(last)) => last.0 - first.0,
-        _ => 0,
+    let length = match (series.delivered.first(), series.delivered.last()) {
+        (Some(first), Some(last)) => last.0.since(first.0),
+        _ => Duration::ZERO,
     };
-    let window = (length / 200).max(200_000_000);
-    let rates = window_rates(&samples, window);
+    let window = (length / 200).max(Duration::from_millis(200));
+    let rates = series.rates(window).into_iter();
     rates
-        .iter()
         .flat_map(|rate| {
             let middle = rate.from_ns.midpoint(rate.to_ns);
             [

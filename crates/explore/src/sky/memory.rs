@@ -3,15 +3,15 @@
 
 use super::question::Ready;
 use crate::Problem;
+use crate::recent::Recent;
 use bentpipe::map::{self, Course};
 use bentpipe::scenario::Scenario;
 use bentpipe::scenario::space::{ExpandedConstellation, ExpandedConstellations};
 use bentpipe::units::Duration;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Plans that are kept.
-const MOST: usize = 3;
+const MOST: u64 = 3;
 
 /// A scenario with what is behind it.
 #[derive(Debug)]
@@ -36,29 +36,20 @@ impl Surveyed {
     }
 }
 
-/// What was planned last. Clones are the same.
+/// What was planned last, by what tells plans apart. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Memory(Arc<Mutex<Kept>>);
-
-/// Plans by what tells them apart, the last one first.
-type Kept = VecDeque<(String, Arc<Surveyed>)>;
+pub(crate) struct Memory(Recent<String, Arc<Surveyed>, MOST>);
 
 impl Memory {
     /// The plan of a question over `length`, if it is kept.
     pub(crate) fn find(&self, question: &Ready, length: Duration) -> Option<Arc<Surveyed>> {
-        let key = question.key(length);
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().find(|(known, _)| *known == key)?;
-        Some(found.1.clone())
+        self.0.get(&question.key(length))
     }
 
     /// Keeps the plan of all of the time that a question asks about.
     pub(crate) fn keep(&self, question: &Ready, surveyed: Arc<Surveyed>) {
         let key = question.key(question.duration());
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(known, _)| *known != key);
-        kept.push_front((key, surveyed));
-        kept.truncate(MOST);
+        self.0.put(key, surveyed, 1);
     }
 
     /// The plan of all of the time that a question asks about.

@@ -3,8 +3,8 @@
 use super::dataset::Dataset;
 use super::{found, plan};
 use crate::Problem;
+use crate::app::App;
 use crate::scenario::with_value;
-use crate::server::App;
 use bentpipe::Study;
 use bentpipe_report::text::shell_word;
 use bentpipe_study::{Runner as _, Setting, Simulator, settings};

@@ -1,18 +1,17 @@
-//! A figure of the runs as the command draws its own: for documents and slides.
+//! A figure of the runs as the command draws those of studies: for documents and slides.
 
 use super::dataset::Dataset;
 use super::filter::Filter;
 use super::pivot::{Pivot, Question as Table, Side};
 use super::statistic::Statistic;
 use crate::Problem;
-use bentpipe::report::plot::{Axis, BarSeries, Chart, Panel, Series};
+use bentpipe_present::study::chart;
+use bentpipe_study::{AxisSpec, Curve, CurvePoint, FigureData, FigureForm};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// Panels of a figure, at most.
 const MOST_PANELS: usize = 24;
-
-/// Intervals of more points than this are a band.
-const BAND_POINTS: usize = 12;
 
 /// What a figure is to show.
 #[derive(Clone, Debug, Deserialize)]
@@ -36,11 +35,15 @@ pub(crate) struct Question {
     log: String,
 }
 
-/// Draws a figure.
+/// Draws a figure: `{svg}`.
 ///
 /// # Errors
 /// If a column is unknown or the figure would be too large.
-pub(super) fn chart(dataset: &Dataset, question: &Question) -> Result<Chart, Problem> {
+pub(super) fn document(dataset: &Dataset, question: &Question) -> Result<Value, Problem> {
+    Ok(json!({ "svg": chart(&figure(dataset, question)?).to_svg() }))
+}
+
+fn figure(dataset: &Dataset, question: &Question) -> Result<FigureData, Problem> {
     let sides = [&question.facet, &question.series].into_iter();
     let rows = sides.filter(|name| !name.is_empty()).cloned().collect();
     let pivot = Pivot::new(
@@ -53,166 +56,96 @@ pub(super) fn chart(dataset: &Dataset, question: &Question) -> Result<Chart, Pro
             filters: question.filters.clone(),
         },
     )?;
-    let has_facets = !question.facet.is_empty();
-    let mut titles: Vec<u32> = Vec::new();
-    for place in &pivot.rows.places {
-        let title = place.first().copied().filter(|_| has_facets).unwrap_or(0);
-        if !titles.contains(&title) {
-            titles.push(title);
+    let label = |side: &Side, level: Option<usize>, place: &[u32]| {
+        let code = level.and_then(|level| place.get(level).copied());
+        let labels = level.and_then(|level| Some(&side.groups.get(level)?.labels));
+        let label = labels.and_then(|labels| labels.get(code? as usize));
+        label.cloned().unwrap_or_default()
+    };
+    let facet = (!question.facet.is_empty()).then_some(0);
+    let series = (!question.series.is_empty()).then(|| pivot.rows.groups.len() - 1);
+    let mut panels: Vec<String> = Vec::new();
+    let curves = pivot.rows.places.iter().enumerate();
+    let curves = curves.map(|(row, place)| {
+        let panel = label(&pivot.rows, facet, place);
+        if !panels.contains(&panel) {
+            panels.push(panel.clone());
         }
-    }
-    if titles.len() > MOST_PANELS {
+        Curve {
+            panel,
+            label: label(&pivot.rows, series, place),
+            points: points(&pivot, row),
+        }
+    });
+    let curves = curves.collect();
+    if panels.len() > MOST_PANELS {
         let message = format!("a figure has at most {MOST_PANELS} panels: filter, or take fewer");
         return Err(Problem::limit(message));
     }
-    let has_intervals = pivot
-        .cells
-        .iter()
-        .any(|cell| cell.estimate.interval.is_some());
-    let columns = match titles.len() {
-        n @ 0..=3 => n.max(1),
-        4 => 2,
-        _ => 3,
-    };
     let name = question.statistic.of_metric(&question.metric);
-    let mut chart = Chart::new(format!("{name} over {}", pivot.columns.name()))
-        .note(format!("{} runs", pivot.selected))
-        .columns(columns)
-        .spread_label(if has_intervals { "95% confidence" } else { "" });
-    if columns > 1 {
-        chart = chart.width(940.0);
-    }
-    let figure = Figure {
-        pivot: &pivot,
-        question,
-        name,
+    let along: Vec<&str> = pivot.columns.groups.iter().map(|of| &*of.name).collect();
+    let along = along.join(", ");
+    let group = pivot.columns.groups.first();
+    let has_numbers = group.is_some_and(|group| group.numbers.is_some());
+    let axis = |name| AxisSpec {
+        log: question.log.contains(name),
+        ..AxisSpec::default()
     };
-    for title in titles {
-        let groups = pivot.rows.groups.first().filter(|_| has_facets);
-        let label = groups.and_then(|of| of.labels.get(title as usize));
-        let panel = figure.panel(|place| !has_facets || place.first() == Some(&title));
-        chart = chart.panel(panel.title(label.map_or("", String::as_str)));
-    }
-    Ok(chart)
+    let places = pivot.columns.places.iter();
+    let labels = places.map(|place| label(&pivot.columns, Some(0), place));
+    Ok(FigureData {
+        slug: String::new(),
+        title: format!("{name} over {along}"),
+        form: FigureForm::Line,
+        x_label: labelled(
+            &along,
+            group.map_or("", |of| if has_numbers { of.scale().unit } else { "" }),
+        ),
+        y_label: labelled(&name, pivot.scale().unit),
+        row_label: String::new(),
+        x_axis: axis('x'),
+        y_axis: axis('y'),
+        categories: if has_numbers {
+            Vec::new()
+        } else {
+            labels.collect()
+        },
+        panels,
+        curves,
+        published: Vec::new(),
+        decimals: 0,
+        notes: vec![format!("{} runs", pivot.selected)],
+    })
 }
 
-impl Side {
-    /// What is grouped along it.
-    fn name(&self) -> String {
-        let names: Vec<&str> = self.groups.iter().map(|of| of.name.as_str()).collect();
-        names.join(", ")
-    }
-}
-
-/// The interval of a value, if it has one.
-type Limits = Option<(f64, f64)>;
-
-struct Figure<'a> {
-    pivot: &'a Pivot,
-    question: &'a Question,
-    name: String,
-}
-
-impl Figure<'_> {
-    /// One panel: the curves whose places are `own`.
-    fn panel(&self, own: impl Fn(&[u32]) -> bool) -> Panel {
-        let scale = self.pivot.scale();
-        let y = axis(
-            &labelled(&self.name, scale.unit),
-            self.question.log.contains('y'),
-        );
-        let curves = self.pivot.rows.places.iter().enumerate();
-        let curves = curves.filter(|(_, place)| own(place));
-        let Some(group) = self.pivot.columns.groups.first() else {
-            return Panel::xy(axis("", false), y);
-        };
-        let codes: Vec<usize> = self
-            .pivot
-            .columns
-            .places
-            .iter()
-            .map(|place| place.first().map_or(0, |code| *code as usize))
-            .collect();
-        match &group.numbers {
-            Some(numbers) => {
-                let along = group.scale();
-                let log = self.question.log.contains('x');
-                let x = axis(&labelled(&group.name, along.unit), log);
-                let at = |place: usize| {
-                    let number = codes.get(place).and_then(|code| numbers.get(*code));
-                    number.map(|number| number * along.factor)
-                };
-                curves.fold(Panel::xy(x, y), |panel, (row, place)| {
-                    panel.series(self.series(row, place, &at))
-                })
-            }
-            None => {
-                let labels = codes.iter().filter_map(|code| group.labels.get(*code));
-                let labels: Vec<&String> = labels.collect();
-                let panel = Panel::bars(&group.name, y, labels);
-                curves.fold(panel, |panel, (row, place)| {
-                    panel.bar_series(self.bars(row, place))
-                })
-            }
-        }
-    }
-
-    /// The name of a curve.
-    fn label(&self, place: &[u32]) -> &str {
-        let has_series = !self.question.series.is_empty();
-        let groups = self.pivot.rows.groups.last().filter(|_| has_series);
-        let code = place.last().map_or(0, |code| *code as usize);
-        let label = groups.and_then(|of| of.labels.get(code));
-        label.map_or("", String::as_str)
-    }
-
-    /// The cells of a row with their values, scaled, and limits.
-    fn values(&self, row: usize) -> impl Iterator<Item = (usize, f64, Limits)> + '_ {
-        let width = self.pivot.columns.places.len();
-        let factor = self.pivot.scale().factor;
-        let cells = self.pivot.cells.iter().skip(row * width).take(width);
-        cells.enumerate().filter_map(move |(place, cell)| {
-            let limits = cell.estimate.interval;
-            let limits = limits.map(|(low, high)| (low * factor, high * factor));
-            Some((place, cell.estimate.value? * factor, limits))
+/// The points of a curve, in the order of x: places among categories, or their numbers.
+fn points(pivot: &Pivot, row: usize) -> Vec<CurvePoint> {
+    let width = pivot.columns.places.len();
+    let factor = pivot.scale().factor;
+    let group = pivot.columns.groups.first();
+    let numbers = group.and_then(|of| Some((of.numbers.as_ref()?, of.scale().factor)));
+    let intervals = pivot.cells.iter().map(|cell| cell.estimate.interval);
+    let has_intervals = intervals.flatten().next().is_some();
+    let cells = pivot.cells.iter().skip(row * width).take(width);
+    let points = cells.zip(&pivot.columns.places).enumerate();
+    let points = points.filter_map(|(index, (cell, place))| {
+        let limits = cell.estimate.interval;
+        let limits = limits.map(|(low, high)| (low * factor, high * factor));
+        // One run has no interval, which as a bar is not one of no width.
+        let none = (has_intervals && numbers.is_none()).then_some((f64::NAN, f64::NAN));
+        Some(CurvePoint {
+            x: match numbers {
+                Some((numbers, factor)) => numbers.get(*place.first()? as usize)? * factor,
+                None => index as f64,
+            },
+            y: cell.estimate.value? * factor,
+            interval: limits.or(none),
+            ..CurvePoint::default()
         })
-    }
-
-    fn series(&self, row: usize, place: &[u32], at: &dyn Fn(usize) -> Option<f64>) -> Series {
-        let points = self.values(row);
-        let points = points.filter_map(|(place, y, limits)| Some((at(place)?, y, limits)));
-        let mut points: Vec<(f64, f64, Limits)> = points.collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let series = Series::line_points(self.label(place), points.iter().map(|p| (p.0, p.1)));
-        if points.iter().all(|(_, _, limits)| limits.is_none()) {
-            return series;
-        }
-        let limits: Vec<(f64, f64)> = points.iter().map(|p| p.2.unwrap_or((p.1, p.1))).collect();
-        match points.len() > BAND_POINTS {
-            true => series.band(limits),
-            false => series.whiskers(limits),
-        }
-    }
-
-    fn bars(&self, row: usize, place: &[u32]) -> BarSeries {
-        let mut values = vec![f64::NAN; self.pivot.columns.places.len()];
-        let mut whiskers = vec![(f64::NAN, f64::NAN); values.len()];
-        for (place, y, limits) in self.values(row) {
-            values[place] = y;
-            // One run has no interval, which is not one of no width.
-            if let Some(limits) = limits {
-                whiskers[place] = limits;
-            }
-        }
-        BarSeries::new(self.label(place), values).whiskers(whiskers)
-    }
-}
-
-fn axis(label: &str, is_log: bool) -> Axis {
-    match is_log {
-        true => Axis::log(label),
-        false => Axis::linear(label),
-    }
+    });
+    let mut points: Vec<CurvePoint> = points.collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    points
 }
 
 fn labelled(name: &str, unit: &str) -> String {

@@ -1,8 +1,8 @@
 //! The runs of a study as its folder has them.
 
 use super::column::{self, Cells};
-use super::memory::Memory;
 use crate::Problem;
+use crate::recent::Recent;
 use bentpipe::outcome::{Column, ColumnFile, Kind, Provenance};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -20,25 +20,32 @@ const MOST_LEVELS: usize = 16;
 /// Runs of a study, at most.
 const MOST_RUNS: u64 = 20_000_000;
 
+/// Bytes of columns that are held at the same time.
+const MOST_BYTES: u64 = 768 << 20;
+
+/// The columns that are held of all studies that are open, by the number of the study's
+/// dataset and their name.
+pub(super) type Columns = Recent<(u64, String), Arc<Cells>, MOST_BYTES>;
+
 /// The runs of a study. Only the footers of its files are read at first; columns are
 /// read when they are asked for.
 #[derive(Debug)]
 pub(super) struct Dataset {
     /// Different for each that is opened.
     id: u64,
-    files: Vec<Part>,
+    files: Vec<ResultFile>,
     runs: usize,
     /// The file, or the pattern of the files.
     path: PathBuf,
     columns: Vec<Column>,
     axes: Vec<Axis>,
     provenance: Option<Provenance>,
-    memory: Memory,
+    memory: Columns,
 }
 
 /// A file with the labels that its folders say.
 #[derive(Clone, Debug)]
-struct Part {
+struct ResultFile {
     file: ColumnFile,
     labels: Vec<(String, String)>,
 }
@@ -70,7 +77,7 @@ impl Dataset {
     ///
     /// # Errors
     /// If there are none, or they cannot be read.
-    pub(super) fn open(folder: &Path, memory: &Memory) -> Result<Dataset, Problem> {
+    pub(super) fn open(folder: &Path, memory: &Columns) -> Result<Dataset, Problem> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut paths = Vec::new();
         let mut path = folder.join("results/**/*.parquet");
@@ -88,9 +95,9 @@ impl Dataset {
         }
         let files = paths.into_par_iter().map(|(path, labels)| {
             let file = ColumnFile::open(&path).map_err(|e| Problem::wrong(e.to_string()))?;
-            Ok(Part { file, labels })
+            Ok(ResultFile { file, labels })
         });
-        let mut files: Vec<Part> = files.collect::<Result<_, Problem>>()?;
+        let mut files: Vec<ResultFile> = files.collect::<Result<_, Problem>>()?;
         // Folders are in the order of the alphabet, runs in that of the study.
         files.sort_by_cached_key(|part| part.file.least("run").unwrap_or(u64::MAX));
         let runs = files.iter().map(|part| part.file.rows());
@@ -213,18 +220,26 @@ impl Dataset {
     /// # Errors
     /// If there is no such column, or it cannot be read.
     pub(super) fn cells(&self, name: &str) -> Result<Arc<Cells>, Problem> {
-        self.memory.get(self.id, name, || self.read(name))
+        let key = (self.id, name.to_owned());
+        if let Some(cells) = self.memory.used(&key) {
+            return Ok(cells);
+        }
+        // Others may ask for what is held meanwhile.
+        let cells = Arc::new(self.read(name)?);
+        let bytes = cells.bytes() as u64;
+        self.memory.put(key, Arc::clone(&cells), bytes);
+        Ok(cells)
     }
 
     fn read(&self, name: &str) -> Result<Cells, Problem> {
         let files = self.column_files();
         if let Some(column) = self.column(name) {
             return Ok(match column.kind {
-                Kind::Text => Cells::Labels(column::texts(&files, name)?),
+                Kind::Text | Kind::Flag => Cells::Labels(column::texts(&files, name)?),
                 Kind::Integer | Kind::Number => Cells::Numbers(column::numbers(&files, name)?),
             });
         }
-        let of_folder = |part: &Part| {
+        let of_folder = |part: &ResultFile| {
             let mut labels = part.labels.iter();
             labels.find(|(column, _)| column == name).map(|_| ())
         };
@@ -279,7 +294,7 @@ impl Dataset {
 
 impl Drop for Dataset {
     fn drop(&mut self) {
-        self.memory.forget(self.id);
+        self.memory.forget(|(dataset, _)| *dataset == self.id);
     }
 }
 

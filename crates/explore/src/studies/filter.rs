@@ -63,38 +63,22 @@ impl Selected {
         for (i, filter) in filters.iter().enumerate() {
             // There are fewer than 255.
             let one = i as u8 + 1;
+            let mut mark = |passes: &(dyn Fn(usize) -> bool + Sync)| {
+                let fails = fails.par_iter_mut().with_min_len(CHUNK).enumerate();
+                let failing = fails.filter(|(run, _)| !passes(*run));
+                failing.for_each(|(_, fail)| *fail = if *fail == PASSES { one } else { SEVERAL });
+            };
             let cells = dataset.cells(&filter.column)?;
-            let mark = |fail: &mut u8| *fail = if *fail == PASSES { one } else { SEVERAL };
             match (&*cells, &filter.only) {
                 (Cells::Labels(labels), Some(only)) => {
-                    let has = |name: &String| only.contains(name);
-                    let passes: Vec<bool> = labels.names.iter().map(has).collect();
-                    let codes = labels.codes.par_chunks(CHUNK);
-                    fails
-                        .par_chunks_mut(CHUNK)
-                        .zip(codes)
-                        .for_each(|(fails, codes)| {
-                            for (fail, code) in fails.iter_mut().zip(codes) {
-                                if !passes.get(*code as usize).is_some_and(|passes| *passes) {
-                                    mark(fail);
-                                }
-                            }
-                        });
+                    let passes = labels.names.iter().map(|name| only.contains(name));
+                    let passes: Vec<bool> = passes.collect();
+                    mark(&|run| passes.get(labels.codes[run] as usize) == Some(&true));
                 }
                 (Cells::Numbers(numbers), None) => {
                     let from = filter.from.unwrap_or(f64::NEG_INFINITY);
                     let to = filter.to.unwrap_or(f64::INFINITY);
-                    let numbers = numbers.par_chunks(CHUNK);
-                    fails
-                        .par_chunks_mut(CHUNK)
-                        .zip(numbers)
-                        .for_each(|(fails, numbers)| {
-                            for (fail, x) in fails.iter_mut().zip(numbers) {
-                                if !(*x >= from && *x <= to) {
-                                    mark(fail);
-                                }
-                            }
-                        });
+                    mark(&|run| (from..=to).contains(&numbers[run]));
                 }
                 (Cells::Labels(_), None) => {
                     return Err(Problem::wrong(format!(

@@ -1,7 +1,7 @@
 //! The studies in the folder that was opened.
 
 use crate::Problem;
-use crate::server::App;
+use crate::app::App;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

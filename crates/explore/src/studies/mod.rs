@@ -25,7 +25,6 @@ mod facets;
 mod filter;
 mod found;
 mod groups;
-mod memory;
 mod pivot;
 mod plan;
 mod ran;
@@ -33,169 +32,102 @@ mod runs;
 mod scale;
 mod statistic;
 
-use crate::server::App;
-use crate::{Problem, work};
-use axum::extract::State;
-use axum::response::Response;
-use axum::routing::post;
+use crate::Problem;
+use crate::app::App;
+use crate::recent::Recent;
+use crate::routes::{once, stream};
+use crate::work::Results;
+use axum::routing::MethodRouter;
 use axum::{Json, Router};
-use dataset::Dataset;
-use memory::Memory;
+use dataset::{Columns, Dataset};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Studies that are open at the same time, at most.
-const MOST_OPEN: usize = 4;
+const MOST_OPEN: u64 = 4;
 
-/// A study by name.
-type Opened = (String, Arc<Dataset>);
-
-/// The studies that are open. Clones are the same.
+/// The studies that are open, by name. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Studies {
-    memory: Memory,
-    ran: ran::Ran,
-    open: Arc<Mutex<Vec<Opened>>>,
+struct Studies {
+    columns: Columns,
+    open: Recent<String, Arc<Dataset>, MOST_OPEN>,
 }
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
-        .route("/api/studies", post(list))
-        .route("/api/studies/open", post(open))
-        .route("/api/studies/pivot", post(pivot_of))
-        .route("/api/studies/facets", post(facets_of))
-        .route("/api/studies/runs", post(runs_of))
-        .route("/api/studies/chart", post(chart_of))
-        .route("/api/studies/again", post(again_of))
-        .route("/api/studies/plan", post(plan_of))
-        .route("/api/studies/run", post(run))
+        .route("/api/studies", once(|app, (): ()| found::all(app)))
+        .route("/api/studies/open", of_study(open))
+        .route("/api/studies/pivot", of_runs(pivot::document))
+        .route("/api/studies/facets", of_runs(facets::facets))
+        .route("/api/studies/runs", of_runs(runs::page))
+        .route("/api/studies/chart", of_runs(chart::document))
+        .route(
+            "/api/studies/again",
+            of_study(|app, study, question| again::again(app, &*opened(app, study)?, question)),
+        )
+        .route(
+            "/api/studies/plan",
+            of_study(|app, study, _: &Nothing| plan::plan(app, study)),
+        )
+        .route("/api/studies/run", stream(run))
 }
 
-impl Studies {
-    /// Reads the study anew.
-    fn open(&self, app: &App, study: &str) -> Result<Arc<Dataset>, Problem> {
-        let dataset = match study.strip_prefix(ran::PREFIX) {
-            Some(_) => Dataset::open(self.ran.folder(study)?.path(), &self.memory)?,
-            None => Dataset::open(&found::place(app, study)?, &self.memory)?,
+/// A route of questions about a study, which names it as `study`.
+fn of_study<Q: DeserializeOwned + 'static>(
+    answer: impl Fn(&App, &str, &Q) -> Result<Value, Problem> + Clone + Send + Sync + 'static,
+) -> MethodRouter<App> {
+    once(move |app: &App, Json(mut about): Json<Value>| {
+        let study = match about.as_object_mut().map(|about| about.remove("study")) {
+            Some(Some(Value::String(study))) => study,
+            _ => return Err(Problem::wrong("`study` is missing")),
         };
-        let dataset = Arc::new(dataset);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|(name, _)| name != study);
-        open.push((study.to_owned(), Arc::clone(&dataset)));
-        if open.len() > MOST_OPEN {
-            open.remove(0);
-        }
-        Ok(dataset)
-    }
+        let question = serde_json::from_value(about);
+        let question = question.map_err(|e| Problem::wrong(e.to_string()))?;
+        answer(app, &study, &question)
+    })
+}
 
-    /// The study, which is opened if it is not.
-    fn get(&self, app: &App, study: &str) -> Result<Arc<Dataset>, Problem> {
-        let known = {
-            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = open.iter().find(|(name, _)| name == study);
-            known.map(|(_, dataset)| Arc::clone(dataset))
-        };
-        match known {
-            Some(dataset) => Ok(dataset),
-            None => self.open(app, study),
-        }
-    }
+/// A route of questions about the runs of a study.
+fn of_runs<Q: DeserializeOwned + 'static>(
+    answer: fn(&Dataset, &Q) -> Result<Value, Problem>,
+) -> MethodRouter<App> {
+    of_study(move |app, study, question| answer(&*opened(app, study)?, question))
+}
+
+/// Reads the study again.
+fn reopened(app: &App, study: &str) -> Result<Arc<Dataset>, Problem> {
+    let studies: Studies = app.kept();
+    let dataset = match study.strip_prefix(ran::PREFIX) {
+        Some(_) => Dataset::open(ran::folder(app, study)?.path(), &studies.columns)?,
+        None => Dataset::open(&found::place(app, study)?, &studies.columns)?,
+    };
+    let dataset = Arc::new(dataset);
+    studies.open.put(study.to_owned(), Arc::clone(&dataset), 1);
+    Ok(dataset)
+}
+
+/// The study, which is opened if it is not.
+fn opened(app: &App, study: &str) -> Result<Arc<Dataset>, Problem> {
+    let known = app.kept::<Studies>().open.get(&study.to_owned());
+    known.map_or_else(|| reopened(app, study), Ok)
 }
 
 /// Nothing more.
 #[derive(Debug, Deserialize)]
 struct Nothing {}
 
-/// Answers on a thread of its own.
-async fn answer<Q: DeserializeOwned + Send + 'static>(
-    app: App,
-    about: Value,
-    answer: impl FnOnce(&App, &str, &Q) -> Result<Value, Problem> + Send + 'static,
-) -> Result<Json<Value>, Problem> {
-    let mut about = about;
-    let study = match about.as_object_mut().map(|about| about.remove("study")) {
-        Some(Some(Value::String(study))) => study,
-        _ => return Err(Problem::wrong("`study` is missing")),
-    };
-    let question: Q = serde_json::from_value(about).map_err(|e| Problem::wrong(e.to_string()))?;
-    let jobs = app.jobs.clone();
-    work::once(&jobs, move || answer(&app, &study, &question)).await
-}
-
-async fn list(State(app): State<App>) -> Result<Json<Value>, Problem> {
-    let jobs = app.jobs.clone();
-    work::once(&jobs, move || found::all(&app)).await
-}
-
-async fn open(State(app): State<App>, Json(about): Json<Value>) -> Result<Json<Value>, Problem> {
-    answer(app, about, |app, study, _: &Nothing| {
-        let dataset = app.studies.open(app, study)?;
-        let mut document = dataset.document();
-        // A figure of the study is there if its file is.
-        let known = again::file_of(app, dataset.name()).ok().flatten();
-        if let Some((file, study)) = known.filter(|(_, study)| plan::fits(study, &dataset)) {
-            document["figures"] = plan::presets(&study, &dataset).into();
-            document["file"] = file.into();
-        }
-        Ok(document)
-    })
-    .await
-}
-
-async fn pivot_of(
-    State(app): State<App>,
-    Json(about): Json<Value>,
-) -> Result<Json<Value>, Problem> {
-    answer(app, about, |app, study, question: &pivot::Question| {
-        let dataset = app.studies.get(app, study)?;
-        Ok(pivot::Pivot::new(&dataset, question)?.document(question.statistic))
-    })
-    .await
-}
-
-async fn facets_of(
-    State(app): State<App>,
-    Json(about): Json<Value>,
-) -> Result<Json<Value>, Problem> {
-    answer(app, about, |app, study, question: &facets::Question| {
-        facets::facets(&*app.studies.get(app, study)?, question)
-    })
-    .await
-}
-
-async fn runs_of(State(app): State<App>, Json(about): Json<Value>) -> Result<Json<Value>, Problem> {
-    answer(app, about, |app, study, question: &runs::Question| {
-        runs::page(&*app.studies.get(app, study)?, question)
-    })
-    .await
-}
-
-async fn chart_of(
-    State(app): State<App>,
-    Json(about): Json<Value>,
-) -> Result<Json<Value>, Problem> {
-    answer(app, about, |app, study, question: &chart::Question| {
-        let dataset = app.studies.get(app, study)?;
-        let chart = chart::chart(&dataset, question)?;
-        Ok(json!({ "svg": chart.to_svg() }))
-    })
-    .await
-}
-
-async fn again_of(
-    State(app): State<App>,
-    Json(about): Json<Value>,
-) -> Result<Json<Value>, Problem> {
-    answer(app, about, |app, study, question: &again::Question| {
-        again::again(app, &*app.studies.get(app, study)?, question)
-    })
-    .await
-}
-
-async fn plan_of(State(app): State<App>, Json(about): Json<Value>) -> Result<Json<Value>, Problem> {
-    answer(app, about, |app, study, _: &Nothing| plan::plan(app, study)).await
+fn open(app: &App, study: &str, _: &Nothing) -> Result<Value, Problem> {
+    let dataset = reopened(app, study)?;
+    let mut document = dataset.document();
+    // A figure of the study is there if its file is.
+    let known = again::file_of(app, dataset.name()).ok().flatten();
+    if let Some((file, study)) = known.filter(|(_, study)| plan::fits(study, &dataset)) {
+        document["figures"] = plan::presets(&study, &dataset).into();
+        document["file"] = file.into();
+    }
+    Ok(document)
 }
 
 /// Which study is to be run.
@@ -205,15 +137,12 @@ struct Run {
     study: String,
 }
 
-async fn run(State(app): State<App>, Json(run): Json<Run>) -> Result<Response, Problem> {
-    let jobs = app.jobs.clone();
-    work::stream(&jobs, move |results| {
-        let study = app.studies.ran.run(&app, &run.study, results)?;
-        // What was there before under the name is of other runs.
-        app.studies.open(&app, &study)?;
-        results.send(&json!({ "study": study }));
-        Ok(())
-    })
+fn run(app: &App, Json(run): Json<Run>, results: &Results) -> Result<(), Problem> {
+    let study = ran::run(app, &run.study, results)?;
+    // What was there before under the name is of other runs.
+    reopened(app, &study)?;
+    results.send(&json!({ "study": study }));
+    Ok(())
 }
 
 #[cfg(test)]

@@ -72,6 +72,14 @@ pub(super) struct Pivot {
     pub(super) unit: &'static str,
 }
 
+/// Answers with a table.
+///
+/// # Errors
+/// If a column is unknown or the table would be too large.
+pub(super) fn document(dataset: &Dataset, question: &Question) -> Result<Value, Problem> {
+    Ok(Pivot::new(dataset, question)?.document(question.statistic))
+}
+
 impl Pivot {
     /// Computes a table.
     ///
@@ -120,7 +128,7 @@ impl Pivot {
     }
 
     /// As the page gets it: numbers are in base units, to be shown in that of `scale`.
-    pub(super) fn document(&self, statistic: Statistic) -> Value {
+    fn document(&self, statistic: Statistic) -> Value {
         let side = |side: &Side| {
             let groups = side.groups.iter().map(|groups| {
                 json!({
@@ -232,50 +240,24 @@ fn digits(key: usize, groups: &[Groups]) -> Vec<u32> {
 /// The cells, row by row: the samples of each are put together, and then looked at.
 fn computed(rows: &Side, columns: &Side, numbers: &[f64], statistic: Statistic) -> Vec<Cell> {
     let width = columns.places.len();
-    let count = rows.places.len() * width;
-    let is_finished = statistic == Statistic::Finished;
-    let sample = |run: usize| match is_finished {
-        // A run that failed has finished nothing.
-        true => Some(if numbers[run] == 0.0 { 1.0 } else { 0.0 }),
-        false => Some(numbers[run]).filter(|x| !x.is_nan()),
-    };
-    let cell_of = |run: usize| match (rows.of_run[run], columns.of_run[run]) {
-        (NONE, _) | (_, NONE) => None,
-        (row, column) => Some(row as usize * width + column as usize),
-    };
-    let (mut of, mut n) = (vec![0_usize; count], vec![0_usize; count]);
-    for run in 0..numbers.len() {
-        if let Some(cell) = cell_of(run) {
-            of[cell] += 1;
-            n[cell] += usize::from(sample(run).is_some());
+    // Of each cell how many runs it has, and their samples.
+    let mut cells: Vec<(usize, Vec<f64>)> = vec![(0, Vec::new()); rows.places.len() * width];
+    for ((row, column), x) in rows.of_run.iter().zip(&columns.of_run).zip(numbers) {
+        if *row == NONE || *column == NONE {
+            continue;
         }
+        let (of, samples) = &mut cells[*row as usize * width + *column as usize];
+        *of += 1;
+        samples.extend(match statistic {
+            // A run that failed has finished nothing.
+            Statistic::Finished => Some(if *x == 0.0 { 1.0 } else { 0.0 }),
+            _ => Some(*x).filter(|x| !x.is_nan()),
+        });
     }
-    let mut next = Vec::with_capacity(count);
-    let mut all = 0;
-    for n in &n {
-        next.push(all);
-        all += n;
-    }
-    let mut samples = vec![0.0; all];
-    for run in 0..numbers.len() {
-        if let (Some(cell), Some(x)) = (cell_of(run), sample(run)) {
-            samples[next[cell]] = x;
-            next[cell] += 1;
-        }
-    }
-    let mut rest = samples.as_mut_slice();
-    let mut slices = Vec::with_capacity(count);
-    for n in &n {
-        let (own, others) = rest.split_at_mut(*n);
-        slices.push(own);
-        rest = others;
-    }
-    let cells = slices.into_par_iter().zip(&n).zip(&of);
-    cells
-        .map(|((samples, n), of)| Cell {
-            estimate: statistic.of(samples),
-            n: *n,
-            of: *of,
-        })
-        .collect()
+    let cell = |(of, mut samples): (usize, Vec<f64>)| Cell {
+        n: samples.len(),
+        estimate: statistic.of(&mut samples),
+        of,
+    };
+    cells.into_par_iter().map(cell).collect()
 }

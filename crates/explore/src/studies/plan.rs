@@ -2,7 +2,7 @@
 
 use super::dataset::Dataset;
 use crate::Problem;
-use crate::server::App;
+use crate::app::App;
 use bentpipe::{ScenarioFile, Study};
 use bentpipe_study::{Axis, FigureKind, FigureSpec, metric};
 use serde_json::{Value, json};

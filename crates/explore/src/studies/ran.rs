@@ -3,31 +3,28 @@
 
 use super::plan::{self, MOST_RUNS};
 use crate::Problem;
+use crate::app::App;
 use crate::guard;
-use crate::server::App;
+use crate::recent::Recent;
+use crate::running::executed;
 use crate::work::Results;
 use bentpipe::Progress;
-use bentpipe_study::{ExecuteOptions, Runner as _, Simulator, execute, write_runs};
+use bentpipe_study::write_runs;
 use serde_json::json;
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::ops::ControlFlow;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// What the names of such studies begin with; no path does.
 pub(super) const PREFIX: &str = "run:";
 
 /// Studies that are kept, at most.
-const MOST_KEPT: usize = 4;
+const MOST_KEPT: u64 = 4;
 
-/// The studies that were run. Clones are the same.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Ran(Arc<Mutex<Vec<Kept>>>);
-
-/// A study by name, and its folder.
-type Kept = (String, Arc<Folder>);
+/// The folders of the studies that were run, by name.
+type Ran = Recent<String, Arc<Folder>, MOST_KEPT>;
 
 /// A folder of this process, which is removed when this is dropped.
 #[derive(Debug)]
@@ -55,66 +52,43 @@ impl Drop for Folder {
     }
 }
 
-impl Ran {
-    /// The folder of a study that was run.
-    ///
-    /// # Errors
-    /// If it is not kept any more.
-    pub(super) fn folder(&self, study: &str) -> Result<Arc<Folder>, Problem> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().find(|(name, _)| name == study);
-        let found = found.map(|(_, folder)| Arc::clone(folder));
-        found.ok_or_else(|| {
-            let file = study.trim_start_matches(PREFIX);
-            Problem::missing(format!("the runs of `{file}` are not there any more"))
-        })
-    }
+/// The folder of a study that was run.
+///
+/// # Errors
+/// If it is not kept any more.
+pub(super) fn folder(app: &App, study: &str) -> Result<Arc<Folder>, Problem> {
+    let found = app.kept::<Ran>().get(&study.to_owned());
+    found.ok_or_else(|| {
+        let file = study.trim_start_matches(PREFIX);
+        Problem::missing(format!("the runs of `{file}` are not there any more"))
+    })
+}
 
-    /// Runs the study of a file, and returns the name of its results.
-    ///
-    /// # Errors
-    /// If the file is wrong, the study is too large for a page, or the client goes away.
-    pub(super) fn run(&self, app: &App, file: &str, results: &Results) -> Result<String, Problem> {
-        let study = plan::load(app, file)?;
-        let runs = study.check()?;
-        if runs == 0 {
-            return Err(Problem::wrong("the study has no runs of its own"));
-        }
-        if runs > MOST_RUNS {
-            return Err(Problem::limit(format!(
-                "{runs} runs are more than the {MOST_RUNS} that the page runs: run it with \
-                 `bentpipe study`, and open the folder of results"
-            )));
-        }
-        let name = &study.spec().name;
-        let missing = || Problem::missing(format!("there is no study `{name}`"));
-        let loaded = study.studies().get(name).ok_or_else(missing)?;
-        let simulator = Simulator::of_study(loaded).map_err(Problem::wrong)?;
-        let simulator = simulator.with_stop(results.stop());
-        let watch = |at: &Progress| {
-            results.send_if_free(&json!({
-                "progress": { "done": at.done, "total": at.total, "share": at.share }
-            }));
-            match results.is_cancelled() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        };
-        let options = ExecuteOptions {
-            watch: &watch,
-            ..ExecuteOptions::default()
-        };
-        let wrong = |error: &dyn std::error::Error| Problem::wrong(error.to_string());
-        let found = execute(&loaded.study, &simulator, &options).map_err(|e| wrong(&e))?;
-        let folder = Folder::new().map_err(|e| wrong(&e))?;
-        write_runs(folder.path(), &found, &simulator.identity()).map_err(|e| wrong(&e))?;
-        let named = format!("{PREFIX}{file}");
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(known, _)| *known != named);
-        kept.push((named.clone(), Arc::new(folder)));
-        if kept.len() > MOST_KEPT {
-            kept.remove(0);
-        }
-        Ok(named)
+/// Runs the study of a file, and returns the name of its results.
+///
+/// # Errors
+/// If the file is wrong, the study is too large for a page, or the client goes away.
+pub(super) fn run(app: &App, file: &str, results: &Results) -> Result<String, Problem> {
+    let study = plan::load(app, file)?;
+    let runs = study.check()?;
+    if runs == 0 {
+        return Err(Problem::wrong("the study has no runs of its own"));
     }
+    if runs > MOST_RUNS {
+        return Err(Problem::limit(format!(
+            "{runs} runs are more than the {MOST_RUNS} that the page runs: run it with \
+             `bentpipe study`, and open the folder of results"
+        )));
+    }
+    let name = &study.spec().name;
+    let missing = || Problem::missing(format!("there is no study `{name}`"));
+    let loaded = study.studies().get(name).ok_or_else(missing)?;
+    let progress = |at: &Progress| json!({ "done": at.done, "total": at.total, "share": at.share });
+    let (found, identity) = executed(loaded, None, results, progress)?;
+    let wrong = |error: &dyn std::error::Error| Problem::wrong(error.to_string());
+    let folder = Folder::new().map_err(|e| wrong(&e))?;
+    write_runs(folder.path(), &found, &identity).map_err(|e| wrong(&e))?;
+    let named = format!("{PREFIX}{file}");
+    app.kept::<Ran>().put(named.clone(), Arc::new(folder), 1);
+    Ok(named)
 }

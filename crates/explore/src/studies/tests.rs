@@ -1,8 +1,7 @@
 //! Answers about runs against what a slow and simple program counts.
 
-use super::dataset::Dataset;
+use super::dataset::{Columns, Dataset};
 use super::filter::{Filter, Selected};
-use super::memory::Memory;
 use super::pivot::{Pivot, Question};
 use super::statistic::Statistic;
 use super::{facets, runs};
@@ -48,7 +47,7 @@ fn written(folder: &Path, all: &[Run], is_folder: bool) -> Dataset {
                 number: Some(seconds),
             };
             let points = [delay, AxisPoint::text(TRANSPORTS[run.1])];
-            let mut row = file.axes(&axes, &points).unwrap();
+            let mut row = file.axes(&points).unwrap();
             row.extend([
                 (number as u64).into(),
                 1_u64.into(),
@@ -70,7 +69,7 @@ fn written(folder: &Path, all: &[Run], is_folder: bool) -> Dataset {
     } else {
         write(&folder.join("results.parquet"), &|_| true);
     }
-    Dataset::open(folder, &Memory::default()).unwrap()
+    Dataset::open(folder, &Columns::default()).unwrap()
 }
 
 fn question(statistic: Statistic, filters: Vec<Filter>) -> Question {
@@ -246,9 +245,9 @@ fn mistakes_are_answered_in_words() {
     assert!(Pivot::new(&dataset, &wrong).is_err());
     let twice = [only("kind", &["bbr"]), only("kind", &["cubic"])];
     assert!(Selected::new(&dataset, &twice).is_err());
-    assert!(Dataset::open(&folder.path().join("none"), &Memory::default()).is_err());
+    assert!(Dataset::open(&folder.path().join("none"), &Columns::default()).is_err());
     std::fs::write(folder.path().join("results.parquet"), b"PAR1 no PAR1").unwrap();
-    assert!(Dataset::open(folder.path(), &Memory::default()).is_err());
+    assert!(Dataset::open(folder.path(), &Columns::default()).is_err());
 }
 
 #[test]

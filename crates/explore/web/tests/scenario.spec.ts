@@ -313,7 +313,9 @@ test("what is shown is shared as command, Python, picture and numbers", async ({
     return page.evaluate(() => navigator.clipboard.readText());
   };
   expect(await copied("As command")).toBe("bentpipe run geo.toml");
-  expect(await copied("As Python")).toContain("bentpipe.Scenario(r'''");
+  const program = await copied("As Python");
+  expect(program).toContain("bentpipe.Scenario(r'''");
+  expect(program).toContain("outcome = bentpipe.run(scenario)");
   expect(await copied("As scenario")).toBe(GEO);
   for (const [item, start] of [
     ["Picture for a document", "<svg"],

@@ -10,7 +10,7 @@
 //
 // BENTPIPE is the command (default: the one that cargo built); BENTPIPE_PAGE is the
 // folder that it serves the page from (default: dist; empty: the page in the command).
-// BENTPIPE_SPEED=1 holds measured times against their bars (see `expectBelow`).
+// BENTPIPE_SPEED=1 holds measured times against their strict bars (see `expectBelow`).
 import { AxeBuilder } from "@axe-core/playwright";
 import { test as base, expect, type Page } from "@playwright/test";
 import { spawn, type ChildProcess } from "node:child_process";
@@ -195,7 +195,10 @@ export const test = base.extend<Fixtures>({
 export async function axe(page: Page, ...within: string[]): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    let builder = new AxeBuilder({ page });
+    // No frame of the page is from another origin, so axe needs no page of its own to collect
+    // from; the dark scheme differs in colours alone.
+    let builder = new AxeBuilder({ page }).setLegacyMode(true);
+    if (colorScheme === "dark") builder = builder.withRules(["color-contrast", "link-in-text-block"]);
     for (const selector of within) builder = builder.include(selector);
     const { violations } = await builder.analyze();
     const found = violations.flatMap(({ id, help, nodes }) =>
@@ -207,11 +210,19 @@ export async function axe(page: Page, ...within: string[]): Promise<void> {
 }
 
 /**
+ * How many times its bar a measured time may take on a machine that does other things: more than
+ * sharing two cores with a handful of programs explains, and less than a stall, or than work that
+ * grew with the number of things shown.
+ */
+const BUSY = 20;
+
+/**
  * Holds a measured time against its bar where BENTPIPE_SPEED is 1, as `make bench-explore` sets
- * it. Otherwise the figure is only printed, so that a busy machine fails no test.
+ * it, and against `BUSY` times the bar otherwise.
  */
 export function expectBelow(measured: number, bar: number): void {
-  if (process.env["BENTPIPE_SPEED"] === "1") expect(measured).toBeLessThan(bar);
+  const isAlone = process.env["BENTPIPE_SPEED"] === "1";
+  expect(measured).toBeLessThan(isAlone ? bar : BUSY * bar);
 }
 
 export { expect };

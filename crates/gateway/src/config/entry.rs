@@ -94,48 +94,43 @@ pub(super) fn intercept(
 ) -> Result<Option<Intercept>, Reported> {
     let Some(table) = table? else { return Ok(None) };
     let table = table.value;
-    let nets = |nets: OptionalField<Nets>| nets.map(|n| n.map_or_else(Nets::default, |n| n.value));
-    let ports =
-        |ports: OptionalField<Ports>| ports.map(|n| n.map_or_else(Ports::default, |n| n.value));
     Ok(Some(Intercept {
-        interfaces: table
-            .interfaces?
-            .map_or_else(Vec::new, |names| names.value.0),
-        from: nets(table.from)?,
-        to: nets(table.to)?,
-        except: nets(table.except)?,
-        ports: ports(table.ports)?,
-        except_ports: ports(table.except_ports)?,
+        interfaces: read::or_default(table.interfaces)?.0,
+        from: read::or_default(table.from)?,
+        to: read::or_default(table.to)?,
+        except: read::or_default(table.except)?,
+        ports: read::or_default(table.ports)?,
+        except_ports: read::or_default(table.except_ports)?,
         keep_source: table.keep_source?.value,
         port: u16::try_from(table.port?.value).unwrap_or(u16::MAX),
         mark: table.mark?.value,
     }))
 }
 
-/// The section on SOCKS5.
-pub(super) fn socks(
-    reading: &Reading<'_>,
-    table: OptionalField<SocksTable>,
-) -> Result<Option<Listener>, Reported> {
-    let Some(table) = table? else { return Ok(None) };
-    let table = table.value;
-    Ok(Some(Listener {
-        listen: read::address(&table.context, &table.listen?, "listen", None)?,
-        answer: table.answer?.value,
-        users: table.users?.map(|path| reading.path(&path.value)),
-    }))
+macro_rules! listener {
+    ($(#[$doc:meta])* $name:ident of $Table:ident) => {
+        $(#[$doc])*
+        pub(super) fn $name(
+            reading: &Reading<'_>,
+            table: OptionalField<$Table>,
+        ) -> Result<Option<Listener>, Reported> {
+            let Some(table) = table? else { return Ok(None) };
+            let table = table.value;
+            Ok(Some(Listener {
+                listen: read::address(&table.context, &table.listen?, "listen", None)?,
+                answer: table.answer?.value,
+                users: table.users?.map(|path| reading.path(&path.value)),
+            }))
+        }
+    };
 }
 
-/// The section on HTTP CONNECT.
-pub(super) fn connect(
-    reading: &Reading<'_>,
-    table: OptionalField<ConnectTable>,
-) -> Result<Option<Listener>, Reported> {
-    let Some(table) = table? else { return Ok(None) };
-    let table = table.value;
-    Ok(Some(Listener {
-        listen: read::address(&table.context, &table.listen?, "listen", None)?,
-        answer: table.answer?.value,
-        users: table.users?.map(|path| reading.path(&path.value)),
-    }))
+listener! {
+    /// The section on SOCKS5.
+    socks of SocksTable
+}
+
+listener! {
+    /// The section on HTTP CONNECT.
+    connect of ConnectTable
 }

@@ -1,4 +1,4 @@
-//! Limits, and what becomes of connections beyond them: intercepted ones pass directly,
+//! Limits, and the treatment of connections beyond them: intercepted ones bypass the gateway,
 //! SOCKS5 and CONNECT answer with an error, and a hub resets.
 
 use super::read;

@@ -5,7 +5,7 @@ use super::read::{self, Reading};
 use super::role::Role;
 use bentpipe_document::schema::{Kind, SPAN, integer};
 use bentpipe_document::{Diagnostic, Reported};
-use bentpipe_units::{Duration as Span, Rate};
+use bentpipe_units::{Duration as Span, Rate, Ratio};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub enum RateSource {
 pub struct Link {
     /// Rate at which this box may send, IP packets and all.
     pub rate: RateSource,
+    /// Share of the rate that is left to other traffic; zero where the rate is measured.
+    pub reserve: Ratio,
     /// Round trip without queues; it sizes buffers before it is measured.
     pub rtt: Duration,
     /// The transport over the satellite, by its name in `cc`, such as
@@ -44,6 +46,10 @@ pub struct Link {
 
 /// The rate that buffers are sized by where none is configured.
 const ASSUMED: Rate = Rate::from_mbps(50);
+
+/// Largest reserve. An association that carries less than half of the rate while data waits is
+/// suspected to be throttled.
+const MOST_RESERVED: f64 = 0.4;
 
 impl Link {
     /// The rate that is configured, if one is.
@@ -74,6 +80,8 @@ bentpipe_document::table! {
     rate: Rate, or "measured";
     /// a file that holds the rate, such as `18.5 Mbit/s`, which the modem or a script rewrites when the rate changes
     rate_file: String [Kind::File], or "`rate` holds";
+    /// the share of the rate that is left to what does not pass through the tunnel, such as calls, QUIC and VPNs, which otherwise wait behind it or are lost; at most 40%, in two boxes, and each reserves for the direction in which it sends
+    reserve: Ratio, or "0: the gateway uses all of the rate";
     /// the round trip over the link without queues; it sizes buffers
     rtt: Span [SPAN], default "600 ms";
     /// the transport over the satellite: in two boxes one of `bentpipe transports`, or `complete-knowledge`; in one box a congestion control of the kernel
@@ -102,6 +110,25 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
         (None, Some(rate)) => RateSource::Fixed(rate),
         (None, None) => RateSource::Measured,
     };
+    let reserve = match table.reserve? {
+        None => Ratio::ZERO,
+        Some(reserve) => {
+            let wrong = if role == Role::Single {
+                Some("one box does not keep a rate: the kernel sends, at what it measures")
+            } else if rate == RateSource::Measured {
+                Some("a share needs a rate: add `rate`")
+            } else if reserve.value.get() > MOST_RESERVED {
+                Some("at most 40%: with less than half of the rate the link seems to be throttled")
+            } else {
+                None
+            };
+            if let Some(label) = wrong {
+                let error = Diagnostic::new(reserve.place, "`reserve` cannot be kept");
+                return Err(context.report(error.label(label)));
+            }
+            reserve.value
+        }
+    };
     let transport = match table.transport? {
         Some(name) => name.value,
         None if role == Role::Single => "bp_hybla".to_owned(),
@@ -109,11 +136,10 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
     };
     Ok(Link {
         rate,
+        reserve,
         rtt: read::time(table.rtt?.value),
         transport,
-        interfaces: table
-            .interfaces?
-            .map_or_else(Vec::new, |names| names.value.0),
+        interfaces: read::or_default(table.interfaces)?.0,
         packet: u16::try_from(table.packet?.value).unwrap_or(1500),
     })
 }

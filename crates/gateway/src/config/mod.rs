@@ -1,5 +1,4 @@
-//! The configuration: plain values that every part takes, and the TOML file that
-//! they are read from.
+//! The configuration: plain values for every part, and the TOML file from which they are read.
 //!
 //! Each section is a file: its table (keys, meanings, defaults, declared once with
 //! `bentpipe_document::table!`), the values that it becomes, and its checks.

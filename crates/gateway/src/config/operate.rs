@@ -1,4 +1,4 @@
-//! What an operator sees: status, metrics, logs.
+//! Settings for the operator: status, metrics, logs.
 
 use super::read::{self, ADDRESS, Reading};
 use bentpipe_document::Reported;

@@ -2,7 +2,7 @@
 
 use super::net::{Nets, Ports};
 use super::read;
-use bentpipe_document::{OptionalField, Reported};
+use bentpipe_document::Reported;
 
 /// What this box may connect to on behalf of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,10 +35,9 @@ bentpipe_document::table! {
 
 /// The section.
 pub(super) fn read(table: PolicyTable) -> Result<Policy, Reported> {
-    let nets = |nets: OptionalField<Nets>| nets.map(|n| n.map_or_else(Nets::default, |n| n.value));
     Ok(Policy {
-        allow: nets(table.allow)?,
-        deny: nets(table.deny)?,
-        deny_ports: table.deny_ports?.map_or_else(Ports::default, |n| n.value),
+        allow: read::or_default(table.allow)?,
+        deny: read::or_default(table.deny)?,
+        deny_ports: read::or_default(table.deny_ports)?,
     })
 }

@@ -1,4 +1,4 @@
-//! Which connections go first over the satellite.
+//! Priorities of connections over the satellite.
 
 use super::net::Ports;
 use super::read;
@@ -58,7 +58,7 @@ bentpipe_document::table! {
 /// The section.
 pub(super) fn read(table: PriorityTable) -> Result<Priority, Reported> {
     Ok(Priority {
-        first: table.first?.map_or_else(Ports::default, |n| n.value),
-        background: table.background?.map_or_else(Ports::default, |n| n.value),
+        first: read::or_default(table.first)?,
+        background: read::or_default(table.background)?,
     })
 }

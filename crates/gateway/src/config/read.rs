@@ -36,6 +36,11 @@ impl Reading<'_> {
     }
 }
 
+/// The value of a key, or the default of its type where the file leaves it out.
+pub(super) fn or_default<T: Default>(field: OptionalField<T>) -> Result<T, Reported> {
+    Ok(field?.map(|field| field.value).unwrap_or_default())
+}
+
 /// A section without a key in it.
 fn defaults<T: Declared>(errors: &bentpipe_document::Errors) -> T {
     let what = T::section().called;

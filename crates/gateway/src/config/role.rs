@@ -1,4 +1,4 @@
-//! Where the box stands, and how it reaches the other one.
+//! The role of the box, and how it reaches the other one.
 
 use super::link::Link;
 use super::read::{self, ADDRESS, PORT, Reading};

@@ -84,6 +84,19 @@ fn what_a_role_needs_is_asked_for() {
 }
 
 #[test]
+fn a_reserve_is_a_share_of_a_rate_that_is_kept() {
+    let with = |text: &str| SHIP.replace("rate = \"2 Mbit/s\"", text);
+    let link = config_from_str(&with("rate = \"2 Mbit/s\"\nreserve = 0.25"));
+    assert_eq!(link.unwrap().link.reserve.get(), 0.25);
+    assert_eq!(config_from_str(SHIP).unwrap().link.reserve.get(), 0.0);
+    assert!(message(&with("reserve = \"10%\"")).contains("add `rate`"));
+    let most = message(&with("rate = \"2 Mbit/s\"\nreserve = \"50%\""));
+    assert!(most.contains("at most 40%"), "{most}");
+    let one = "role = \"single\"\n[link]\nrate = \"2 Mbit/s\"\nreserve = 0.1\n[intercept]\n";
+    assert!(message(one).contains("the kernel sends"));
+}
+
+#[test]
 fn ports_are_numbers_and_ranges() {
     let text = format!("{SHIP}\nexcept_ports = [22, \"6000-6063\"]\n");
     let intercept = config_from_str(&text).unwrap().intercept.unwrap();
@@ -136,7 +149,7 @@ fn a_name_that_is_no_interface_never_reaches_the_rules() {
     }
 }
 
-/// `UPDATE_DOCS=1 cargo test -p bentpipe-gateway reference` writes the page anew.
+/// `UPDATE_DOCS=1 cargo test -p bentpipe-gateway --lib reference` writes the page again.
 #[test]
 fn the_reference_is_that_of_the_declarations() {
     let path = concat!(
@@ -151,7 +164,8 @@ fn the_reference_is_that_of_the_declarations() {
     let same = written == page;
     assert!(
         same,
-        "docs/gateway-reference.md is stale: `bentpipe gateway schema --markdown` prints it"
+        "docs/gateway-reference.md is not what the declarations say: \
+         `UPDATE_DOCS=1 cargo test -p bentpipe-gateway --lib reference` writes it"
     );
 }
 

@@ -12,7 +12,7 @@ pub const MOST: usize = 16 << 10;
 /// Most header fields of a request.
 const FIELDS: usize = 64;
 
-/// What a client's bytes lead to.
+/// Result of a client's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The head is not whole yet.
@@ -24,7 +24,7 @@ pub enum Step {
     Refuse(Vec<u8>),
 }
 
-/// One client's request.
+/// The request of one HTTP CONNECT client, while it is read and answered.
 #[derive(Debug)]
 pub struct Connect<'a> {
     users: Option<&'a Users>,

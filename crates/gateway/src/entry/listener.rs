@@ -1,4 +1,4 @@
-//! Listening sockets of the three ways in.
+//! Listening sockets for interception, SOCKS5 and HTTP CONNECT.
 
 use super::users::Users;
 use crate::config::Answer;
@@ -17,9 +17,9 @@ pub enum Kind {
     /// Intercepted connections (TPROXY): the local address of each is the server
     /// that its client meant.
     Transparent,
-    /// SOCKS5.
+    /// A SOCKS5 listener (RFC 1928).
     Socks,
-    /// HTTP CONNECT.
+    /// An HTTP CONNECT listener.
     Connect,
 }
 
@@ -32,10 +32,10 @@ pub struct Listener {
     socket: TcpListener,
 }
 
-/// What a listener for SOCKS or CONNECT does.
+/// Settings of a listener for SOCKS or CONNECT.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// When clients are told that their connection stands.
+    /// When clients are told that their connection is established.
     pub answer: Answer,
     /// Who may use the listener; `None`: everybody.
     pub users: Option<Arc<Users>>,
@@ -44,8 +44,8 @@ pub struct Settings {
 impl Listener {
     /// Listens at `address`.
     ///
-    /// A socket for interception belongs at a loopback address, where nobody else
-    /// can reach it: the rules name it, and the kernel looks for no other.
+    /// A socket for interception belongs at a loopback address, where no other machine can reach
+    /// it: the rules name it, and the kernel looks for no other.
     ///
     /// # Errors
     /// Where the address is taken, or `CAP_NET_ADMIN` is missing for interception.
@@ -57,7 +57,7 @@ impl Listener {
         )?;
         socket.set_reuse_address(true)?;
         if address.is_ipv6() {
-            // IPv4 has a socket of its own, so that no address is of both kinds.
+            // IPv4 has its own socket, so that no address is of both kinds.
             // A listener at [::] serves both, as operators expect.
             socket.set_only_v6(kind == Kind::Transparent || !address.ip().is_unspecified())?;
         }
@@ -80,7 +80,7 @@ impl Listener {
         let socket = TcpListener::from(socket);
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?;
-        // Accepted sockets inherit what it is given.
+        // Accepted sockets inherit its options.
         crate::relay::guard(&socket)?;
         Ok(Listener {
             kind,
@@ -90,7 +90,7 @@ impl Listener {
         })
     }
 
-    /// Changes what it does.
+    /// Changes its settings.
     #[must_use]
     pub fn with(mut self, settings: Settings) -> Listener {
         self.settings = settings;
@@ -109,7 +109,7 @@ impl Listener {
         self.kind
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address

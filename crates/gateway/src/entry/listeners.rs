@@ -14,13 +14,13 @@ pub enum ListenError {
     /// The kernel refuses it.
     #[error("{what} at {address}: {error}{}", help(*.kind, .error))]
     Socket {
-        /// What it is for.
+        /// Purpose, for messages.
         what: &'static str,
-        /// See [`Kind`].
+        /// Kind of the listener.
         kind: Kind,
         /// Where it should listen.
         address: SocketAddr,
-        /// Why not.
+        /// Error of the system.
         error: io::Error,
     },
     /// The file of users is wrong.
@@ -46,7 +46,7 @@ fn help(kind: Kind, error: &io::Error) -> &'static str {
 /// one fits, on new ones otherwise. Those of `handed` that fit nothing are closed.
 ///
 /// # Errors
-/// What cannot listen, and what helps.
+/// The listener that failed, and the remedy.
 pub fn listeners(
     config: &Config,
     plan: Option<&Plan>,

@@ -1,5 +1,5 @@
-//! How connections reach the gateway: by interception (TPROXY), through SOCKS5,
-//! or through HTTP CONNECT. Whichever it was, an [`Arrival`] comes out.
+//! How connections reach the gateway: by interception (TPROXY), through SOCKS5, or through HTTP
+//! CONNECT. All three yield an [`Arrival`].
 
 pub mod connect;
 mod host;
@@ -22,8 +22,8 @@ use tokio::net::TcpStream;
 
 /// A client's connection, with what it asked for.
 ///
-/// Its socket has `SO_LINGER {1, 0}` since it was accepted, so that it is closed
-/// with RST until somebody clears that for an orderly end.
+/// Its socket has `SO_LINGER {1, 0}` since it was accepted, so that it is closed with RST until
+/// that is cleared for an orderly end.
 #[derive(Debug)]
 pub struct Arrival {
     /// The client's socket. Of what the client sent, only [`first`](Self::first)
@@ -32,7 +32,7 @@ pub struct Arrival {
     /// Where it goes. Interception sets `source` to the client's address; SOCKS
     /// and CONNECT leave it to the box that connects.
     pub open: Open,
-    /// What the client sent after its request; usually empty.
+    /// Data that the client sent after its request; usually empty.
     pub first: Bytes,
     /// How the client is told what became of its request.
     pub reply: Reply,

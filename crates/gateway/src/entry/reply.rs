@@ -1,6 +1,6 @@
-//! What a client is told about its request, in its own protocol.
+//! Replies to a client's request, in its own protocol.
 
-use crate::Cut;
+use crate::CloseReason;
 use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -27,23 +27,23 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Writes that the connection stands. Bytes of the server may follow.
+    /// Writes that the connection is established. Bytes of the server may follow.
     ///
     /// # Errors
     /// Where the client is gone.
-    pub async fn connected(self, tcp: &mut TcpStream) -> Result<(), Cut> {
+    pub async fn connected(self, tcp: &mut TcpStream) -> Result<(), CloseReason> {
         let answer = match self {
             Reply::Nothing => return Ok(()),
             Reply::Socks => socks(None).to_vec(),
             Reply::Connect => b"HTTP/1.1 200 Connection established\r\n\r\n".to_vec(),
         };
         let written = tcp.write_all(&answer).await;
-        written.map_err(|error| Cut::from_io(&error))
+        written.map_err(|error| CloseReason::from_io(&error))
     }
 
     /// Writes why there is no connection, and closes: with RST where there is
     /// nothing to write it in.
-    pub async fn failed(self, tcp: TcpStream, why: Cut) {
+    pub async fn failed(self, tcp: TcpStream, why: CloseReason) {
         let answer = match self {
             // The socket lingers for no time since it was accepted, so dropping
             // it sends RST.
@@ -78,34 +78,36 @@ async fn say(tcp: &mut TcpStream, answer: &[u8]) -> io::Result<()> {
 }
 
 /// The reply of SOCKS5 with no bound address, since the box at the far end binds.
-pub(super) fn socks(why: Option<Cut>) -> [u8; 10] {
+pub(super) fn socks(why: Option<CloseReason>) -> [u8; 10] {
     // The codes of RFC 1928, section 6.
     let code = match why {
         None => 0,
-        Some(Cut::Forbidden) => 2,
-        Some(Cut::Unreachable | Cut::NoSuchName) => 4,
-        Some(Cut::Refused | Cut::Reset) => 5,
+        Some(CloseReason::Forbidden) => 2,
+        Some(CloseReason::Unreachable | CloseReason::NoSuchName) => 4,
+        Some(CloseReason::Refused | CloseReason::Reset) => 5,
         // A host that does not answer is what "TTL expired" is used for, and
         // clients print it as a timeout.
-        Some(Cut::TimedOut) => 6,
-        Some(Cut::Limit | Cut::PeerGone | Cut::Failed) => 1,
+        Some(CloseReason::TimedOut) => 6,
+        Some(CloseReason::Limit | CloseReason::PeerGone | CloseReason::Failed) => 1,
     };
     [5, code, 0, 1, 0, 0, 0, 0, 0, 0]
 }
 
 /// The status of HTTP for a connection that failed.
-fn status(why: Cut) -> &'static str {
+fn status(why: CloseReason) -> &'static str {
     match why {
-        Cut::Forbidden => "403 Forbidden",
-        Cut::TimedOut | Cut::PeerGone => "504 Gateway Timeout",
-        Cut::Limit => "503 Service Unavailable",
-        Cut::Reset | Cut::Refused | Cut::Unreachable | Cut::Failed | Cut::NoSuchName => {
-            "502 Bad Gateway"
-        }
+        CloseReason::Forbidden => "403 Forbidden",
+        CloseReason::TimedOut | CloseReason::PeerGone => "504 Gateway Timeout",
+        CloseReason::Limit => "503 Service Unavailable",
+        CloseReason::Reset
+        | CloseReason::Refused
+        | CloseReason::Unreachable
+        | CloseReason::Failed
+        | CloseReason::NoSuchName => "502 Bad Gateway",
     }
 }
 
-fn sentence(why: Cut) -> String {
+fn sentence(why: CloseReason) -> String {
     format!("The connection was not made: {why}.")
 }
 

@@ -1,4 +1,4 @@
-//! Accepting connections, and reading the requests of those that make one.
+//! Accepts connections, and reads the requests of SOCKS and CONNECT clients.
 
 use super::Arrival;
 use super::connect::{self, Connect};
@@ -53,7 +53,7 @@ impl Drop for Serving {
     }
 }
 
-/// What the tasks of a listener share.
+/// State shared by the tasks of a listener.
 #[derive(Debug)]
 struct Shared {
     kind: Kind,
@@ -63,7 +63,7 @@ struct Shared {
     requests: Arc<Semaphore>,
 }
 
-/// Serves `listener`: `handle` gets each connection in a task of its own.
+/// Serves `listener`: `handle` gets each connection in its own task.
 ///
 /// # Errors
 /// Where the runtime does not take the socket.
@@ -220,7 +220,7 @@ async fn read(shared: &Shared, mut tcp: TcpStream) -> Option<Arrival> {
 
 /// Why there is no request.
 enum Unread {
-    /// The client left.
+    /// The client closed its connection.
     Gone,
     /// It is answered with these bytes, and closed.
     Refused(Vec<u8>),

@@ -13,7 +13,7 @@ pub const MOST: usize = 3 + 255 + 255;
 /// No method of authentication is acceptable.
 const NO_METHOD: &[u8] = &[5, 0xff];
 
-/// What a client's bytes lead to.
+/// Result of a client's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The message is not whole yet.
@@ -34,7 +34,7 @@ enum State {
     Request,
 }
 
-/// One client's negotiation.
+/// The negotiation with one SOCKS5 client.
 #[derive(Debug)]
 pub struct Socks<'a> {
     users: Option<&'a Users>,

@@ -4,7 +4,7 @@ use super::connect::{self, Connect};
 use super::socks::{self, Socks};
 use super::*;
 use crate::config::Answer;
-use crate::{Cut, Destination};
+use crate::{CloseReason, Destination};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -263,7 +263,7 @@ async fn a_refusal_reaches_its_client_although_more_was_sent() {
         client.write_all(request).await.unwrap();
         let arrival = arrivals.recv().await.unwrap();
         client.write_all(&[0; 10_000]).await.unwrap();
-        let refusing = tokio::spawn(arrival.reply.failed(arrival.tcp, Cut::Forbidden));
+        let refusing = tokio::spawn(arrival.reply.failed(arrival.tcp, CloseReason::Forbidden));
         let mut answer = Vec::new();
         client.read_to_end(&mut answer).await.unwrap();
         assert!(answer.starts_with(wanted), "{answer:?}");
@@ -287,7 +287,10 @@ async fn an_early_answer_comes_before_the_server() {
     assert_eq!(arrival.reply, Reply::Nothing);
     assert!(!arrival.open.confirm);
     // From here on, a failure is a reset.
-    arrival.reply.failed(arrival.tcp, Cut::Refused).await;
+    arrival
+        .reply
+        .failed(arrival.tcp, CloseReason::Refused)
+        .await;
     let error = client.read(&mut answer).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 }

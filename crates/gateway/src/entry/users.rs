@@ -30,30 +30,30 @@ pub enum UsersError {
     /// It cannot be read.
     #[error("{path}: {error}")]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: std::io::Error,
     },
     /// A line has no colon, or its name or password is empty or too long.
     #[error("{path}:{line}: expected `name:password`, each of 1 to 255 bytes")]
     Line {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
     },
-    /// Nobody could use the listener.
+    /// No user could use the listener.
     #[error("{path}: no users; expected a line `name:password` for each")]
     Empty {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
 }
 
 impl Users {
-    /// Reads a file with a line `name:password` for each user. Empty lines and
-    /// those that begin with `#` say nothing.
+    /// Reads a file with a line `name:password` for each user. Empty lines and those that begin
+    /// with `#` are ignored.
     ///
     /// # Errors
     /// Where it cannot be read, or a line is no user.
@@ -96,7 +96,7 @@ impl Users {
     /// True if there is such a user with this password.
     #[must_use]
     pub fn admit(&self, name: &[u8], password: &[u8]) -> bool {
-        // A digest is made for an unknown name too, which then costs the same.
+        // An unknown name also costs a digest, so that timing does not reveal which names exist.
         let given = secret(name, password);
         self.digests.get(name) == Some(&given)
     }

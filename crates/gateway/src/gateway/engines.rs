@@ -1,18 +1,16 @@
-//! The parts that a role needs, from start to end.
+//! The parts that a role needs, from their start to their end.
 
 use super::RunError;
 use crate::config::{Role, control_folder};
 use crate::entry::{self, Arrival, Listener, Serving};
 use crate::hub::Hub;
-use crate::intercept::{Fitness, Keeper, Plan};
-use crate::operate::Board;
+use crate::intercept::{Fitness, Plan, RuleSupervisor};
+use crate::operate::SharedState;
 use crate::operate::handover::Estate;
 use crate::single::Single;
 use crate::terminal::Terminal;
 use crate::tunnel::association::Health;
 use crate::tunnel::codec::Hello;
-use crate::tunnel::transport;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,18 +18,18 @@ use std::time::Duration;
 /// the connections.
 const ASSOCIATION: Duration = Duration::from_secs(10);
 
-/// The running parts.
+/// The running parts of one role.
 pub(super) struct Engines {
     /// Second handles of the listening sockets, for a hand-over.
     listeners: Vec<Listener>,
     /// The listeners at work; draining drops them.
     serving: Vec<Serving>,
-    keeper: Option<Keeper>,
+    supervisor: Option<RuleSupervisor>,
     carrier: Carrier,
     hello: Hello,
 }
 
-/// What carries the connections.
+/// The engine that carries the connections.
 enum Carrier {
     Single(Single),
     Terminal(Arc<Terminal>),
@@ -42,24 +40,14 @@ impl Engines {
     /// Starts what the configuration asks for, with what another process has handed
     /// over.
     pub(super) async fn start(
-        board: &Arc<Board>,
+        state: &Arc<SharedState>,
         inherited: Option<Estate>,
     ) -> Result<Engines, RunError> {
-        let config = board.config();
+        let config = state.config();
         let takes_over = inherited.is_some();
         let (handed, hello) = match inherited {
             Some(estate) => (estate.listeners, estate.hello.successor()),
-            None => {
-                let lineage = transport::random();
-                let generation = 0;
-                (
-                    Vec::new(),
-                    Hello {
-                        lineage,
-                        generation,
-                    },
-                )
-            }
+            None => (Vec::new(), Hello::fresh()),
         };
         let plan = Plan::of(&config);
         let listeners = entry::listeners(&config, plan.as_ref(), handed)
@@ -68,17 +56,19 @@ impl Engines {
         let kept = kept.map_err(|error| RunError::start("a listener", error))?;
         let (carrier, serving) = match config.role {
             Role::Single => {
-                let single = Single::start(board, listeners);
+                let single = Single::start(state, listeners);
                 let single = single.map_err(|error| RunError::start("one box", error))?;
                 (Carrier::Single(single), Vec::new())
             }
             Role::Terminal => {
-                let terminal = terminal(board, hello)?;
+                let terminal = Terminal::start(&config, Arc::clone(state), hello);
+                let terminal = terminal.map_err(|error| RunError::start("the tunnel", error))?;
+                let terminal = Arc::new(terminal);
                 if takes_over {
                     // Connections go on in the old process until then.
                     let _ = tokio::time::timeout(ASSOCIATION, terminal.ready()).await;
                 }
-                let serving = carry(board, &terminal, listeners)?;
+                let serving = carry(state, &terminal, listeners)?;
                 (Carrier::Terminal(terminal), serving)
             }
             Role::Hub if takes_over => {
@@ -87,25 +77,25 @@ impl Engines {
                 return Err(RunError::start("the hub", why));
             }
             Role::Hub => {
-                let hub = Hub::start(&config, Arc::clone(board));
+                let hub = Hub::start(&config, Arc::clone(state));
                 let hub = hub.map_err(|error| RunError::start("the hub", error))?;
                 (Carrier::Hub(hub), Vec::new())
             }
         };
-        let keeper = match plan {
-            Some(plan) => Some(keep(board, plan, &carrier)?),
+        let supervisor = match plan {
+            Some(plan) => Some(keep(state, plan, &carrier)?),
             None => None,
         };
         Ok(Engines {
             listeners: kept,
             serving,
-            keeper,
+            supervisor,
             carrier,
             hello,
         })
     }
 
-    /// What another process needs to take over.
+    /// State that another process needs to take over.
     pub(super) fn estate(&self) -> std::io::Result<Estate> {
         let listeners = self.listeners.iter().map(Listener::try_clone);
         Ok(Estate {
@@ -119,10 +109,10 @@ impl Engines {
     pub(super) async fn stop_accepting(&mut self, handed_over: bool) {
         if handed_over {
             // Its rules have replaced these.
-            self.keeper = None;
+            self.supervisor = None;
         }
-        if let Some(keeper) = &self.keeper {
-            keeper.stop_accepting().await;
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.stop_accepting().await;
         }
         self.serving.clear();
         self.listeners.clear();
@@ -145,28 +135,15 @@ impl Engines {
             Carrier::Terminal(terminal) => terminal.stop().await,
             Carrier::Hub(hub) => hub.stop().await,
         }
-        if let Some(Err(error)) = self.keeper.map(Keeper::remove) {
+        if let Some(Err(error)) = self.supervisor.map(RuleSupervisor::remove) {
             tracing::error!("the rules of interception stay: {error}");
         }
     }
 }
 
-fn terminal(board: &Arc<Board>, hello: Hello) -> Result<Arc<Terminal>, RunError> {
-    let config = board.config();
-    let any: SocketAddr = match config.tunnel.as_ref().map(|tunnel| tunnel.address) {
-        Some(SocketAddr::V4(_)) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        _ => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    };
-    let terminal = transport::bind(any)
-        .and_then(|socket| Terminal::start_on(&config, Arc::clone(board), socket, hello));
-    Ok(Arc::new(
-        terminal.map_err(|error| RunError::start("the tunnel", error))?,
-    ))
-}
-
 /// Serves the listeners of a terminal.
 fn carry(
-    board: &Arc<Board>,
+    state: &Arc<SharedState>,
     terminal: &Arc<Terminal>,
     listeners: Vec<Listener>,
 ) -> Result<Vec<Serving>, RunError> {
@@ -174,10 +151,10 @@ fn carry(
     for listener in listeners {
         let address = listener.address();
         let settings = listener.settings().clone();
-        let (terminal, board) = (Arc::clone(terminal), Arc::clone(board));
+        let (terminal, state) = (Arc::clone(terminal), Arc::clone(state));
         let handle = move |mut arrival: Arrival| {
             let terminal = Arc::clone(&terminal);
-            let config = board.config();
+            let config = state.config();
             async move {
                 if config.intercept.as_ref().is_some_and(|it| !it.keep_source) {
                     arrival.open.source = None;
@@ -195,29 +172,33 @@ fn carry(
 }
 
 /// Makes the rules, and keeps them in step with what the carrier can do.
-fn keep(board: &Arc<Board>, plan: Plan, carrier: &Carrier) -> Result<Keeper, RunError> {
+fn keep(
+    state: &Arc<SharedState>,
+    plan: Plan,
+    carrier: &Carrier,
+) -> Result<RuleSupervisor, RunError> {
     let folder = control_folder();
     let kept = match carrier {
         Carrier::Single(single) => {
             let full = single.full();
-            Keeper::start(plan, &folder, board, move || match *full.borrow() {
-                true => Fitness::Full,
-                false => Fitness::Serves,
+            RuleSupervisor::start(plan, &folder, state, move || match *full.borrow() {
+                true => Fitness::AtLimit,
+                false => Fitness::Ready,
             })
         }
         Carrier::Terminal(terminal) => {
             let status = terminal.status();
-            let numbers = Arc::clone(board);
-            Keeper::start(plan, &folder, board, move || {
+            let numbers = Arc::clone(state);
+            RuleSupervisor::start(plan, &folder, state, move || {
                 let active = numbers.counters.connections_active.get();
                 match status.borrow().health {
-                    Health::Down | Health::Outage => Fitness::Alone,
-                    _ if active >= numbers.config().limits.connections as u64 => Fitness::Full,
-                    Health::Up | Health::Fallback => Fitness::Serves,
+                    Health::Down | Health::Outage => Fitness::PeerDown,
+                    _ if active >= numbers.config().limits.connections as u64 => Fitness::AtLimit,
+                    Health::Up | Health::Fallback => Fitness::Ready,
                 }
             })
         }
-        Carrier::Hub(_) => Keeper::start(plan, &folder, board, || Fitness::Serves),
+        Carrier::Hub(_) => RuleSupervisor::start(plan, &folder, state, || Fitness::Ready),
     };
     kept.map_err(|error| RunError::start("interception", error))
 }

@@ -1,27 +1,27 @@
-//! What is watched while the gateway runs: the rate file, what the link takes, what
-//! the self-check finds, and that the process is alive.
+//! Background tasks: they watch the rate file and the delivered rate, repeat
+//! the self-check, and feed the watchdog.
 
 use crate::config::RateSource;
-use crate::operate::board::Path as Reached;
 use crate::operate::notify::Notify;
-use crate::operate::{Board, Finding, Severity, check};
+use crate::operate::state::Path as Reached;
+use crate::operate::{Finding, Severity, SharedState, check};
 use bentpipe_units::Rate;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Follows the rate file, where one is configured now or after a reload.
-pub(super) fn watch_rate(board: &Arc<Board>) {
-    let board = Arc::clone(board);
+pub(super) fn watch_rate(state: &Arc<SharedState>) {
+    let state = Arc::clone(state);
     tokio::spawn(async move {
         let mut last = None;
         loop {
-            if let RateSource::File { path, .. } = &board.config().link.rate {
+            if let RateSource::File { path, .. } = &state.config().link.rate {
                 let read = read_short(path);
                 if let Some(text) = read.filter(|text| last.as_ref() != Some(text)) {
                     match crate::operate::control::read_rate(&text) {
                         Ok(rate) => {
-                            if board.set_rate(rate) {
+                            if state.set_rate(rate) {
                                 tracing::info!(file = %path.display(), rate = text.trim(), "the rate of the link has changed");
                             }
                         }
@@ -41,14 +41,14 @@ pub(super) fn watch_rate(board: &Arc<Board>) {
 }
 
 /// Notes once a second how fast the satellite link took data.
-pub(super) fn watch_delivered(board: &Arc<Board>) {
-    let board = Arc::clone(board);
+pub(super) fn watch_delivered(state: &Arc<SharedState>) {
+    let state = Arc::clone(state);
     tokio::spawn(async move {
         let mut before = 0;
         let mut ticks = tokio::time::interval(Duration::from_secs(1));
         loop {
             ticks.tick().await;
-            let paths = board.paths();
+            let paths = state.paths();
             let sent = paths.iter().map(|(_, path)| match path {
                 Reached::Quic(connection) => {
                     let sent = connection.stats().udp_tx;
@@ -59,7 +59,7 @@ pub(super) fn watch_delivered(board: &Arc<Board>) {
             });
             // Less than before where an association has ended.
             let sent: u64 = sent.sum();
-            board.note_delivered(Rate::from_bps(8 * sent.saturating_sub(before)));
+            state.note_delivered(Rate::from_bps(8 * sent.saturating_sub(before)));
             before = sent;
         }
     });
@@ -73,23 +73,23 @@ const RATE_FILE: Duration = Duration::from_millis(200);
 
 /// Examines the machine at once, and the running gateway from when the other box has
 /// had time to answer; logs what is not as it should be when that changes.
-pub(super) async fn self_check(board: Arc<Board>) {
-    let examined = board.config();
+pub(super) async fn self_check(state: Arc<SharedState>) {
+    let examined = state.config();
     let machine = tokio::task::spawn_blocking(move || check::machine(&examined)).await;
     let machine = machine.unwrap_or_default();
     report(&machine);
-    board.note_findings(machine.clone());
+    state.note_findings(machine.clone());
     let mut last: Vec<Finding> = Vec::new();
     loop {
         tokio::time::sleep(check::EVERY).await;
-        let now = check::running(&board.config(), &board.status());
+        let now = check::running(&state.config(), &state.status());
         let known = |it: &Finding| {
             let same = |old: &Finding| old.what == it.what && old.severity == it.severity;
             last.iter().any(same)
         };
         let changed: Vec<Finding> = now.iter().filter(|it| !known(it)).cloned().collect();
         report(&changed);
-        board.note_findings(machine.iter().chain(&now).cloned().collect());
+        state.note_findings(machine.iter().chain(&now).cloned().collect());
         last = now;
     }
 }

@@ -1,26 +1,26 @@
-//! What the rules are to do.
+//! The task of the rules.
 
 use crate::config::{Config, Intercept, Prefix, Role};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What becomes of new connections that the rules are for.
+/// Treatment of new connections that match the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Passing {
     /// They go to the gateway; where it does not listen, they pass directly.
     Gateway,
-    /// They pass directly.
+    /// Connections bypass the gateway.
     Direct,
     /// They are refused with RST.
     Refused,
 }
 
-/// What the rules of one gateway are to do.
+/// The task of the rules of one gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The name of the configuration.
     pub name: String,
-    /// The rules for new connections; `None` at a hub, which has no more than the
-    /// way back to its sockets that connect from clients' addresses.
+    /// The rules for new connections; `None` at a hub, which only needs the return route to its
+    /// sockets that connect from clients' addresses.
     pub intercept: Option<Intercept>,
     /// Mark of packets for the gateway's sockets, and number of the routing table.
     pub mark: u32,

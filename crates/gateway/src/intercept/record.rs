@@ -1,4 +1,4 @@
-//! The record of what a gateway has made in the kernel, for what a kill leaves.
+//! The record of the objects that a gateway has made in the kernel, to clean up after a kill.
 
 use super::system::Error;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What was made. It is written before it is made.
+/// The objects made. They are recorded before they are made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     /// Table of nftables, family inet.
@@ -45,7 +45,7 @@ impl Record {
         let text = serde_json::to_string_pretty(self).map_err(|error| wrong(error.into()))?;
         let new = path.with_extension("new");
         let written = || -> io::Result<()> {
-            // Never through a link that somebody has put there.
+            // Never follow a symbolic link that another user may have put there.
             drop(fs::remove_file(&new));
             let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
             file.write_all(text.as_bytes())?;

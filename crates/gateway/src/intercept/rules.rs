@@ -1,4 +1,4 @@
-//! Making, switching and removing the rules.
+//! Creates, switches and removes the rules.
 
 use super::plan::{Passing, Plan};
 use super::record::Record;
@@ -73,7 +73,7 @@ impl Rules {
         })
     }
 
-    /// What the rules do with new connections.
+    /// Treatment of new connections by the rules.
     #[must_use]
     pub const fn passing(&self) -> Passing {
         self.passing
@@ -117,7 +117,7 @@ impl Rules {
     /// or last switched.
     ///
     /// # Errors
-    /// Where `nft` fails, such as because somebody removed the rules.
+    /// Where `nft` fails, for instance because the rules were removed.
     pub fn taken(&self) -> Result<u64, Error> {
         self.count(script::TAKEN)
     }
@@ -155,7 +155,7 @@ pub struct Left {
     pub table: String,
     /// The mark, which is also the number of the routing table.
     pub mark: u32,
-    /// The record's file.
+    /// Path of the record.
     pub file: PathBuf,
     /// False where it was made in another network namespace than this process is
     /// in, and has to be removed there.
@@ -260,7 +260,7 @@ fn unroute(record: &Record, folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is not there needs no removal.
+/// Missing objects need no removal.
 fn gone(removed: Result<String, Error>) -> Result<(), Error> {
     match removed {
         Err(Error::Failed { said, .. })
@@ -277,7 +277,7 @@ fn gone(removed: Result<String, Error>) -> Result<(), Error> {
 /// Tries the rules on this machine's kernel, and changes nothing.
 ///
 /// # Errors
-/// What is missing, and how it is mended.
+/// Missing requirements, and the remedies.
 pub fn check(plan: &Plan) -> Result<(), Error> {
     system::ip(&["rule"])?;
     system::nft_check(&script::install(plan, Passing::Gateway))

@@ -1,5 +1,4 @@
-//! The rules as a script of nftables, which replaces all that was there in one
-//! transaction.
+//! The rules as an nftables script, which replaces earlier rules in one transaction.
 
 use super::plan::{Passing, Plan};
 use crate::config::{Intercept, Nets, Ports, Prefix};
@@ -16,7 +15,7 @@ pub(super) const TAKEN: &str = "taken";
 /// The counter of connections that were kept from it.
 pub(super) const PASSED: &str = "passed";
 
-/// The script that makes the rules, or makes them anew.
+/// The script that creates or replaces the rules.
 pub(super) fn install(plan: &Plan, passing: Passing) -> String {
     let (table, mark) = (plan.table(), plan.mark);
     let mut text = remove(&table);
@@ -24,11 +23,10 @@ pub(super) fn install(plan: &Plan, passing: Passing) -> String {
         Some(intercept) => arriving(plan, intercept),
         None => String::new(),
     };
-    // Packets of sockets that hold somebody else's address: of accepted
-    // connections, and of those made from a client's address. A new connection is
-    // none of them: its addresses may still be those of a socket in TIME-WAIT.
-    // Errors of ICMP about their packets are for the sockets as well: they carry
-    // the path's MTU.
+    // Packets of sockets with another host's address: of accepted connections, and of those made
+    // from a client's address. A new connection is none of them: its addresses may still be those
+    // of a socket in TIME-WAIT. Errors of ICMP about their packets are for the sockets as well:
+    // they carry the path's MTU.
     let _ = write!(
         text,
         "table inet {table} {{

@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 /// that of a user.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
 
-/// Why the rules cannot be made or removed. Each says how it is mended.
+/// Why the rules cannot be made or removed. Each message gives the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A program is not installed.
     #[error("`{program}` is not installed: install the package {package}")]
     NoProgram {
-        /// The program.
+        /// Name of the program.
         program: &'static str,
         /// The Debian package that has it.
         package: &'static str,
@@ -30,7 +30,7 @@ pub enum Error {
          nft_fib_inet, or use a kernel that has them; without them, SOCKS and CONNECT work"
     )]
     NoKernel {
-        /// What is missing.
+        /// The missing feature.
         what: &'static str,
     },
     /// A program failed otherwise.
@@ -38,7 +38,7 @@ pub enum Error {
     Failed {
         /// The program with its arguments.
         program: String,
-        /// What it printed.
+        /// Standard error of the program.
         said: String,
     },
     /// The record of what was made cannot be kept or read.
@@ -46,7 +46,7 @@ pub enum Error {
     Record {
         /// The file or folder.
         path: std::path::PathBuf,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
 }
@@ -108,7 +108,7 @@ fn run(
     Err(failed(&String::from_utf8_lossy(&ended.stderr)))
 }
 
-/// What the message of a program stands for.
+/// The error that the message of a program indicates.
 fn failure(program: &str, arguments: &[&str], said: &str) -> Error {
     if said.contains("Operation not permitted") || said.contains("you must be root") {
         return Error::NotPermitted;

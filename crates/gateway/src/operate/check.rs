@@ -1,10 +1,10 @@
-//! The self-check: is everything as the configuration needs it, and if not, how is
-//! it mended.
+//! The self-check: whether the machine meets the needs of the configuration, and if not, the
+//! remedy.
 //!
-//! [`machine`] examines this machine, and needs no running gateway. [`running`]
-//! examines a gateway that runs, by its status.
+//! [`machine`] examines this machine, and needs no running gateway. [`running`] examines a running
+//! gateway by its status.
 
-use super::board::{Finding, Severity};
+use super::state::{Finding, Severity};
 use crate::config::{Config, Role};
 use crate::intercept::{self, Plan};
 use crate::tunnel::keys::{Identity, PublicKey};

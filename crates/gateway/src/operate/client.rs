@@ -1,5 +1,4 @@
-//! The other end of the control socket: what `bentpipe gateway status` and `rate`
-//! ask a running gateway.
+//! The client of the control socket, for `bentpipe gateway status` and `rate`.
 
 use serde_json::Value;
 use std::io::{self, Read, Write};
@@ -10,21 +9,21 @@ use std::time::Duration;
 /// Why a running gateway could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// Nothing listens there.
+    /// No gateway listens at the control socket.
     #[error("no gateway runs at `{}`", .0.display())]
     NotRunning(PathBuf),
     /// The socket belongs to others.
     #[error("no permission for `{}`: use sudo, or join the group of the service", .0.display())]
     Forbidden(PathBuf),
-    /// The exchange failed.
+    /// The exchange with the gateway failed.
     #[error("the gateway at `{}` does not answer: {error}", path.display())]
     Failed {
-        /// Its socket.
+        /// Path of the control socket.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         error: io::Error,
     },
-    /// The gateway refused.
+    /// The gateway refused the request, with this message.
     #[error("{0}")]
     Refused(String),
 }

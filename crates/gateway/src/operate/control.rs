@@ -7,8 +7,8 @@
 //! | `GET /metrics` | both | the metrics in the format of Prometheus |
 //! | `PUT /rate` with `18 Mbit/s` or `measured` | both | the rate that holds now |
 
-use super::board::Board;
 use super::metrics;
+use super::state::SharedState;
 use bentpipe_units::Rate;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -20,6 +20,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -90,38 +91,32 @@ impl Control {
     }
 
     /// Serves until it is dropped.
-    pub async fn serve(self, board: Arc<Board>) {
-        let turns = Arc::new(Semaphore::new(AT_A_TIME));
-        loop {
-            let Ok(turn) = Arc::clone(&turns).acquire_owned().await else {
-                return;
-            };
-            match self.listener.accept().await {
-                Ok((stream, _)) => {
-                    let board = Arc::clone(&board);
-                    tokio::spawn(async move {
-                        exchange(stream, board).await;
-                        drop(turn);
-                    });
-                }
-                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
-            }
-        }
+    pub async fn serve(self, state: Arc<SharedState>) {
+        serve(state, |context| self.listener.poll_accept(context)).await;
     }
 }
 
 /// Serves metrics and the rate at a TCP address until it is dropped.
-pub async fn serve_tcp(listener: TcpListener, board: Arc<Board>) {
+pub async fn serve_tcp(listener: TcpListener, state: Arc<SharedState>) {
+    serve(state, |context| listener.poll_accept(context)).await;
+}
+
+async fn serve<S, A>(
+    state: Arc<SharedState>,
+    accept: impl Fn(&mut Context<'_>) -> Poll<io::Result<(S, A)>>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let turns = Arc::new(Semaphore::new(AT_A_TIME));
     loop {
         let Ok(turn) = Arc::clone(&turns).acquire_owned().await else {
             return;
         };
-        match listener.accept().await {
+        match std::future::poll_fn(&accept).await {
             Ok((stream, _)) => {
-                let board = Arc::clone(&board);
+                let state = Arc::clone(&state);
                 tokio::spawn(async move {
-                    exchange(stream, board).await;
+                    exchange(stream, state).await;
                     drop(turn);
                 });
             }
@@ -130,10 +125,10 @@ pub async fn serve_tcp(listener: TcpListener, board: Arc<Board>) {
     }
 }
 
-async fn exchange(stream: impl AsyncRead + AsyncWrite + Unpin, board: Arc<Board>) {
+async fn exchange(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<SharedState>) {
     let serve = hyper::service::service_fn(move |request: Request<Incoming>| {
-        let board = Arc::clone(&board);
-        async move { Ok::<_, Infallible>(answer(request, &board).await) }
+        let state = Arc::clone(&state);
+        async move { Ok::<_, Infallible>(answer(request, &state).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -146,12 +141,12 @@ async fn exchange(stream: impl AsyncRead + AsyncWrite + Unpin, board: Arc<Board>
     drop(tokio::time::timeout(2 * PATIENCE, connection).await);
 }
 
-async fn answer(request: Request<Incoming>, board: &Board) -> Response<Full<Bytes>> {
+async fn answer(request: Request<Incoming>, state: &SharedState) -> Response<Full<Bytes>> {
     let path = request.uri().path().to_owned();
     match (request.method(), path.as_str()) {
-        (&Method::GET, "/status") => json(StatusCode::OK, &board.status()),
-        (&Method::GET, "/metrics") => text(StatusCode::OK, metrics::text(board)),
-        (&Method::PUT, "/rate") => rate(request, board).await,
+        (&Method::GET, "/status") => json(StatusCode::OK, &state.status()),
+        (&Method::GET, "/metrics") => text(StatusCode::OK, metrics::text(state)),
+        (&Method::PUT, "/rate") => rate(request, state).await,
         (_, "/status" | "/metrics" | "/rate") => text(
             StatusCode::METHOD_NOT_ALLOWED,
             "GET /status, GET /metrics, PUT /rate\n".into(),
@@ -163,7 +158,7 @@ async fn answer(request: Request<Incoming>, board: &Board) -> Response<Full<Byte
     }
 }
 
-async fn rate(request: Request<Incoming>, board: &Board) -> Response<Full<Bytes>> {
+async fn rate(request: Request<Incoming>, state: &SharedState) -> Response<Full<Bytes>> {
     let body = Limited::new(request.into_body(), LARGEST_BODY)
         .collect()
         .await;
@@ -177,7 +172,7 @@ async fn rate(request: Request<Incoming>, board: &Board) -> Response<Full<Bytes>
     let words = String::from_utf8_lossy(&body);
     match read_rate(&words) {
         Ok(rate) => {
-            if board.set_rate(rate) {
+            if state.set_rate(rate) {
                 tracing::info!(rate = %shown(rate), "the rate of the link was set");
             }
             text(StatusCode::OK, format!("{}\n", shown(rate)))
@@ -229,18 +224,18 @@ mod tests {
     use crate::config::config_from_str;
     use crate::operate::client;
 
-    fn board() -> Arc<Board> {
+    fn state() -> Arc<SharedState> {
         let text = "role = \"hub\"\n[link]\nrate = \"2 Mbit/s\"\n[tunnel]\npeers = [\"k\"]\n";
-        Board::new(&config_from_str(text).unwrap())
+        SharedState::new(&config_from_str(text).unwrap())
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn status_and_rate_pass_over_the_control_socket() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/ship.sock");
-        let board = board();
+        let state = state();
         let control = Control::open(&path, false).unwrap();
-        let serving = tokio::spawn(control.serve(Arc::clone(&board)));
+        let serving = tokio::spawn(control.serve(Arc::clone(&state)));
         let asked = path.clone();
         tokio::task::spawn_blocking(move || {
             let status = client::status(&asked).unwrap();
@@ -255,7 +250,7 @@ mod tests {
         })
         .await
         .unwrap();
-        assert_eq!(*board.rate().borrow(), Some(Rate::from_mbps(3)));
+        assert_eq!(*state.rate().borrow(), Some(Rate::from_mbps(3)));
         let taken = Control::open(&path, false).unwrap_err().to_string();
         assert!(taken.contains("is running"), "{taken}");
         serving.abort();

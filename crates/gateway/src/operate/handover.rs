@@ -1,13 +1,12 @@
-//! Hand-over: a new process takes the listening sockets of the running one, which
-//! then lets its connections finish and ends. None is refused in between, and those
-//! that last longer than an hour after that are reset.
+//! Hand-over: a new process takes the listening sockets of the running one, which then lets its
+//! connections finish and ends. No connection is refused in between; those that last more than
+//! another hour are reset.
 //!
-//! The running process listens at a Unix socket beside its control socket. The new
-//! one connects, gets the sockets (`SCM_RIGHTS`) with their description, starts, and
-//! says `ready`; only then does the old one stop to accept. If the new one fails, the
-//! old one goes on as if nothing had been asked. The association of a terminal is
-//! not handed over: the new process makes one of its own, of the same lineage, and
-//! the hub keeps both until the old one is empty.
+//! The running process listens at a Unix socket next to its control socket. The new one connects,
+//! gets the sockets (`SCM_RIGHTS`) with their description, starts, and says `ready`; only then does
+//! the old one stop accepting. If the new one fails, the old one continues as if it had not been
+//! asked. The association of a terminal is not handed over: the new process makes its own, of the
+//! same lineage, and the hub keeps both until the old one is empty.
 
 use crate::entry::{Kind, Listener};
 use crate::tunnel::codec::Hello;
@@ -23,10 +22,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What one process leaves to the next.
+/// State that one process hands to the next.
 #[derive(Debug)]
 pub struct Estate {
-    /// The listening sockets.
+    /// The listening sockets to hand over.
     pub listeners: Vec<Listener>,
     /// Who the running process is to its hub.
     pub hello: Hello,
@@ -41,10 +40,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Time in which the new process must be ready.
 const START: Duration = Duration::from_secs(60);
 
-/// What the new process says when it takes connections.
+/// Message of the new process when it takes connections.
 const READY: &[u8; 6] = b"ready\n";
 
-/// The socket beside the control socket.
+/// The socket next to the control socket.
 #[must_use]
 pub fn socket(control: &Path) -> PathBuf {
     let mut name = control.as_os_str().to_owned();

@@ -1,5 +1,4 @@
-//! Logs: lines of text or of JSON on standard error, each kind of line at most so
-//! often.
+//! Logs: lines of text or of JSON on standard error, rate-limited for each kind of line.
 
 use crate::config::{self, Level};
 use crate::counters::Number;
@@ -15,7 +14,7 @@ use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 /// Lines of one kind, which one place of the program writes, within [`PERIOD`].
 const MOST: u32 = 20;
 
-/// See [`MOST`].
+/// Period to which [`MOST`] applies.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// Changes the level while the process runs.
@@ -48,7 +47,7 @@ pub fn start(config: &config::Log, suppressed: Arc<dyn Fn() + Send + Sync>) -> O
             .with_target(false)
             .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
             .with_writer(std::io::stderr);
-        // The journal has a clock of its own.
+        // The journal has its own clock.
         match journal {
             true => layer.without_time().with_filter(limit).boxed(),
             false => layer.with_filter(limit).boxed(),
@@ -117,11 +116,11 @@ impl<S: Subscriber> Filter<S> for Limit {
     }
 }
 
-/// Counts in a number of the board.
+/// Counts the lines that are suppressed.
 #[must_use]
-pub fn counting(board: &Arc<super::Board>) -> Arc<dyn Fn() + Send + Sync> {
-    let board = Arc::clone(board);
-    Arc::new(move || Number::increment(&board.counters.log_lines_suppressed))
+pub fn counting(state: &Arc<super::SharedState>) -> Arc<dyn Fn() + Send + Sync> {
+    let state = Arc::clone(state);
+    Arc::new(move || Number::increment(&state.counters.log_lines_suppressed))
 }
 
 #[cfg(test)]

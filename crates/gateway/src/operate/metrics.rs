@@ -1,6 +1,6 @@
 //! Metrics in the text format of Prometheus (version 0.0.4).
 
-use super::board::{Board, Path, process};
+use super::state::{Path, SharedState, process};
 use crate::counters::{Kind, Unit};
 use bentpipe_units::Rate;
 use std::fmt::Write;
@@ -9,9 +9,9 @@ const PREFIX: &str = "bentpipe_gateway";
 
 /// Every number, as Prometheus reads it.
 #[must_use]
-pub fn text(board: &Board) -> String {
+pub fn text(state: &SharedState) -> String {
     let mut page = String::new();
-    for (it, value) in board.counters.list() {
+    for (it, value) in state.counters.list() {
         let suffix = match (it.unit, it.kind) {
             (Unit::Count | Unit::BitsPerSecond, Kind::Gauge) => "",
             (Unit::Count | Unit::BitsPerSecond, Kind::Counter) => "_total",
@@ -39,17 +39,17 @@ pub fn text(board: &Board) -> String {
         "counter",
         "connections that were cut short, by reason",
     );
-    for (why, count) in board.counters.cuts() {
+    for (why, count) in state.counters.cuts() {
         let _ = writeln!(page, "{name}{{reason=\"{}\"}} {count}", why.words());
     }
-    gauges(board, &mut page);
-    associations(board, &mut page);
+    gauges(state, &mut page);
+    associations(state, &mut page);
     page
 }
 
-fn gauges(board: &Board, page: &mut String) {
+fn gauges(state: &SharedState, page: &mut String) {
     let (resident, descriptors) = process();
-    let rate = board.rate().borrow().map(Rate::bps);
+    let rate = state.rate().borrow().map(Rate::bps);
     let all = [
         (
             "rate_bits_per_second",
@@ -58,12 +58,12 @@ fn gauges(board: &Board, page: &mut String) {
         ),
         (
             "delivered_bits_per_second",
-            Some(board.delivered().bps()),
+            Some(state.delivered().bps()),
             "how fast the satellite link took data in the last second",
         ),
         (
             "uptime_seconds",
-            Some(board.uptime().as_secs()),
+            Some(state.uptime().as_secs()),
             "how long the gateway runs",
         ),
         ("resident_bytes", resident, "resident memory of the process"),
@@ -83,8 +83,8 @@ fn gauges(board: &Board, page: &mut String) {
 }
 
 /// What QUIC says of each association.
-fn associations(board: &Board, page: &mut String) {
-    let paths = board.paths();
+fn associations(state: &SharedState, page: &mut String) {
+    let paths = state.paths();
     let quic: Vec<_> = paths
         .iter()
         .filter_map(|(peer, path)| match path {
@@ -146,10 +146,10 @@ mod tests {
     #[test]
     fn the_page_is_in_the_format_of_prometheus() {
         let text_of = "role = \"hub\"\n[tunnel]\npeers = [\"k\"]\n";
-        let board = Board::new(&config_from_str(text_of).unwrap());
-        board.counters.bytes_to_satellite.add(7);
-        board.counters.cut(crate::Cut::Refused).increment();
-        let page = text(&board);
+        let state = SharedState::new(&config_from_str(text_of).unwrap());
+        state.counters.bytes_to_satellite.add(7);
+        state.counters.cut(crate::CloseReason::Refused).increment();
+        let page = text(&state);
         for line in [
             "# TYPE bentpipe_gateway_to_satellite_bytes_total counter",
             "bentpipe_gateway_to_satellite_bytes_total 7",

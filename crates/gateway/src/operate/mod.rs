@@ -1,6 +1,5 @@
 //! What an operator sees and does: status, metrics, logs, reload, hand-over.
 
-pub mod board;
 pub mod check;
 pub mod client;
 pub mod control;
@@ -10,5 +9,6 @@ pub mod metrics;
 pub mod notify;
 pub mod qlog;
 pub mod reload;
+pub mod state;
 
-pub use board::{Board, Finding, Path, Severity};
+pub use state::{Finding, Path, Severity, SharedState};

@@ -1,5 +1,5 @@
-//! What the service manager is told (`sd_notify(3)`): the process is ready, it
-//! reloads, it stops, it is alive.
+//! Notifies the service manager (`sd_notify(3)`) that the process is ready, reloads, stops, or is
+//! alive.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::env;
@@ -54,7 +54,7 @@ impl Notify {
         ));
     }
 
-    /// It is alive.
+    /// Feeds systemd's watchdog.
     pub fn alive(&self) {
         self.send("WATCHDOG=1");
     }

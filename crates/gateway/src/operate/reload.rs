@@ -1,4 +1,4 @@
-//! What a new configuration changes while the gateway runs, and what waits for a
+//! Reloading: settings of a new configuration that change at once, and those that wait for a
 //! restart.
 
 use crate::config::Config;
@@ -6,9 +6,9 @@ use crate::config::Config;
 /// The differences between two configurations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// What changes at once.
+    /// Settings that change at once.
     pub live: Vec<&'static str>,
-    /// What changes with the next restart.
+    /// Settings that change with the next restart.
     pub later: Vec<&'static str>,
 }
 

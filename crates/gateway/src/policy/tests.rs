@@ -44,7 +44,11 @@ fn what_only_this_box_may_reach_is_refused() {
         "fd00:ec2::254",
         "fd20:ce::254",
     ] {
-        assert_eq!(policy.check(at(address)), Err(Cut::Forbidden), "{address}");
+        assert_eq!(
+            policy.check(at(address)),
+            Err(CloseReason::Forbidden),
+            "{address}"
+        );
     }
     for address in [
         "1.1.1.1",
@@ -64,7 +68,10 @@ fn what_only_this_box_may_reach_is_refused() {
 fn the_addresses_of_this_machine_are_refused() {
     let policy = policy("");
     for own in policy.own() {
-        assert_eq!(policy.check(SocketAddr::new(own, 80)), Err(Cut::Forbidden));
+        assert_eq!(
+            policy.check(SocketAddr::new(own, 80)),
+            Err(CloseReason::Forbidden)
+        );
     }
     let own = [IpAddr::from([10, 9, 8, 7])];
     assert!(!policy.allows(own[0], &own));
@@ -103,14 +110,14 @@ async fn a_name_is_checked_by_its_addresses() {
     };
     let strict = policy("");
     let localhost = strict.resolve(&named("localhost", 80)).await;
-    assert_eq!(localhost, Err(Cut::Forbidden));
+    assert_eq!(localhost, Err(CloseReason::Forbidden));
     let unknown = strict.resolve(&named("no-such-name.invalid", 80)).await;
-    assert_eq!(unknown, Err(Cut::NoSuchName));
+    assert_eq!(unknown, Err(CloseReason::NoSuchName));
     let open = policy("allow = [\"127.0.0.0/8\", \"::1\"]\ndeny_ports = 22");
     let found = open.resolve(&named("localhost", 80)).await.unwrap();
     assert!(found.iter().all(|address| address.ip().is_loopback()));
     let port = open.resolve(&named("localhost", 22)).await;
-    assert_eq!(port, Err(Cut::Forbidden));
+    assert_eq!(port, Err(CloseReason::Forbidden));
 }
 
 /// IPv6 addresses that carry `v4`.

@@ -1,7 +1,7 @@
 //! The connection to the server.
 
 use super::guard;
-use crate::{Cut, sys};
+use crate::{CloseReason, sys};
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -12,9 +12,9 @@ use tokio::net::{TcpSocket, TcpStream};
 /// Buffers of a socket, in bytes of payload; the kernel's own sizes where `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffers {
-    /// What may be sent and not yet acknowledged.
+    /// Send buffer: data sent and not yet acknowledged.
     pub send: Option<usize>,
-    /// What may have arrived and not yet been read.
+    /// Receive buffer: data arrived and not yet read.
     pub receive: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ pub struct Dialer {
     pub timeout: Duration,
     /// Congestion control of the kernel; the system's own where `None`.
     pub control: Option<String>,
-    /// Buffers.
+    /// Sizes of the socket buffers.
     pub buffers: Buffers,
     /// True to keep the client's port as well as its address, where it is free.
     pub keep_port: bool,
@@ -88,7 +88,7 @@ pub async fn connect(
     to: SocketAddr,
     source: Option<SocketAddr>,
     dialer: &Dialer,
-) -> Result<TcpStream, Cut> {
+) -> Result<TcpStream, CloseReason> {
     let connected = match source {
         Some(source) if dialer.keep_port && source.port() != 0 => {
             match attempt(to, Some(source), dialer).await {
@@ -103,8 +103,8 @@ pub async fn connect(
         None => attempt(to, None, dialer).await,
     };
     connected.map_err(|error| {
-        let cut = Cut::from_io(&error);
-        if matches!(cut, Cut::Failed | Cut::Limit) {
+        let cut = CloseReason::from_io(&error);
+        if matches!(cut, CloseReason::Failed | CloseReason::Limit) {
             tracing::warn!(%to, %error, "could not open a connection");
         }
         cut

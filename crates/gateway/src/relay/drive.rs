@@ -4,13 +4,13 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// How the two directions stand when [`both`] returns.
+/// The state of the two directions when [`both`] returns.
 pub(super) struct Ended<B> {
     /// What broke; `None` if both directions came to an orderly end.
     pub(super) broken: Option<B>,
     /// True if the first direction has not ended, and may be polled again.
     pub(super) out_runs: bool,
-    /// The same of the second direction.
+    /// As above, for the second direction.
     pub(super) back_runs: bool,
 }
 

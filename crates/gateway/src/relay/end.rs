@@ -1,11 +1,11 @@
 //! One end of a relayed connection: a TCP socket, and whether it broke.
 //!
-//! The kernel reports the error of a socket once, to whichever call comes first;
-//! a read after that returns 0, as at an orderly end. An end therefore keeps the
-//! reason from the first report on, and every read of 0 is held against it.
+//! The kernel reports the error of a socket once, to whichever call comes first; a read after that
+//! returns 0, as at an orderly end. An end therefore keeps the reason from the first report on, and
+//! checks it at every read of 0.
 
 use super::lifecycle;
-use crate::Cut;
+use crate::CloseReason;
 use rustix::net::{RecvFlags, SendFlags};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,12 +14,12 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 /// Waits until a connection that is not yet relayed breaks.
-pub async fn breaks(tcp: &TcpStream) -> Cut {
+pub async fn breaks(tcp: &TcpStream) -> CloseReason {
     loop {
         let ready = tcp.ready(Interest::ERROR).await;
         match ready.and_then(|_| tcp.take_error()) {
             Ok(None) => {}
-            Ok(Some(error)) | Err(error) => return Cut::from_io(&error),
+            Ok(Some(error)) | Err(error) => return CloseReason::from_io(&error),
         }
         // The error queue alone: forget this readiness, and wait for the next.
         let _: io::Result<()> =
@@ -31,7 +31,7 @@ pub async fn breaks(tcp: &TcpStream) -> Cut {
 #[derive(Debug)]
 pub(super) struct End {
     tcp: TcpStream,
-    /// Code of the [`Cut`], or 0.
+    /// Code of the [`CloseReason`], or 0.
     broken: AtomicU32,
 }
 
@@ -52,15 +52,15 @@ impl End {
     }
 
     /// Why the socket broke, if it did.
-    pub(super) fn broken(&self) -> Option<Cut> {
+    pub(super) fn broken(&self) -> Option<CloseReason> {
         match self.broken.load(Ordering::Relaxed) {
             0 => None,
-            code => Some(Cut::from_code(code.into())),
+            code => Some(CloseReason::from_code(code.into())),
         }
     }
 
     /// Records that the socket broke; the first reason stands.
-    pub(super) fn fails(&self, cut: Cut) -> Cut {
+    pub(super) fn fails(&self, cut: CloseReason) -> CloseReason {
         match self.broken() {
             Some(first) => first,
             None => {
@@ -71,17 +71,17 @@ impl End {
     }
 
     /// What `error` of this socket stands for, which is recorded.
-    pub(super) fn error(&self, error: &io::Error) -> Cut {
-        self.fails(match Cut::from_io(error) {
+    pub(super) fn error(&self, error: &io::Error) -> CloseReason {
+        self.fails(match CloseReason::from_io(error) {
             // An established connection is not refused: the RST of a host that
             // has not seen it established yet comes as this.
-            Cut::Refused => Cut::Reset,
+            CloseReason::Refused => CloseReason::Reset,
             cut => cut,
         })
     }
 
     /// Waits until the socket breaks, also while nothing is read or written.
-    pub(super) async fn breaks(&self) -> Cut {
+    pub(super) async fn breaks(&self) -> CloseReason {
         loop {
             match self.tcp.ready(Interest::ERROR).await {
                 Ok(_) => {}
@@ -103,7 +103,7 @@ impl End {
     }
 
     /// Waits until there is something to read: bytes, the end, or an error.
-    pub(super) async fn readable(&self) -> Result<(), Cut> {
+    pub(super) async fn readable(&self) -> Result<(), CloseReason> {
         match self.tcp.readable().await {
             Ok(()) => Ok(()),
             Err(error) => Err(self.error(&error)),
@@ -111,7 +111,7 @@ impl End {
     }
 
     /// Waits until there is room to write, or an error.
-    pub(super) async fn writable(&self) -> Result<(), Cut> {
+    pub(super) async fn writable(&self) -> Result<(), CloseReason> {
         match self.tcp.writable().await {
             Ok(()) => Ok(()),
             Err(error) => Err(self.error(&error)),
@@ -127,7 +127,7 @@ impl End {
     ///
     /// # Errors
     /// Why the socket broke.
-    pub(super) fn read(&self, buffer: &mut [u8]) -> Result<Option<usize>, Cut> {
+    pub(super) fn read(&self, buffer: &mut [u8]) -> Result<Option<usize>, CloseReason> {
         let mut got = None;
         let whole = buffer.len();
         let read = self.tcp.try_io(Interest::READABLE, || {
@@ -148,7 +148,7 @@ impl End {
     ///
     /// # Errors
     /// Why the socket broke.
-    pub(super) fn write(&self, bytes: &[u8]) -> Result<Option<usize>, Cut> {
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<Option<usize>, CloseReason> {
         let wrote = self.tcp.try_io(Interest::WRITABLE, || {
             Ok(rustix::net::send(&self.tcp, bytes, SendFlags::NOSIGNAL)?)
         });
@@ -160,7 +160,11 @@ impl End {
     }
 
     /// The result of a read that stored what it `got`.
-    fn outcome(&self, got: Option<usize>, read: io::Result<()>) -> Result<Option<usize>, Cut> {
+    fn outcome(
+        &self,
+        got: Option<usize>,
+        read: io::Result<()>,
+    ) -> Result<Option<usize>, CloseReason> {
         match (got, read) {
             (Some(0), _) => match self.broken() {
                 Some(cut) => Err(cut),
@@ -177,7 +181,7 @@ impl End {
     pub(super) fn read_with(
         &self,
         call: impl FnOnce() -> io::Result<usize>,
-    ) -> Result<Option<usize>, Cut> {
+    ) -> Result<Option<usize>, CloseReason> {
         let mut got = None;
         let read = self.tcp.try_io(Interest::READABLE, || {
             got = Some(call()?);
@@ -190,7 +194,7 @@ impl End {
     pub(super) fn write_with(
         &self,
         call: impl FnOnce() -> io::Result<usize>,
-    ) -> Result<Option<usize>, Cut> {
+    ) -> Result<Option<usize>, CloseReason> {
         match self.tcp.try_io(Interest::WRITABLE, call) {
             Ok(length) => Ok(Some(length)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -199,7 +203,7 @@ impl End {
     }
 
     /// Writes all of `bytes`.
-    pub(super) async fn write_all(&self, mut bytes: &[u8]) -> Result<(), Cut> {
+    pub(super) async fn write_all(&self, mut bytes: &[u8]) -> Result<(), CloseReason> {
         while !bytes.is_empty() {
             match self.write(bytes)? {
                 Some(length) => bytes = &bytes[length..],
@@ -210,11 +214,11 @@ impl End {
     }
 
     /// Passes on a half-close: FIN after what was written.
-    pub(super) fn finish(&self) -> Result<(), Cut> {
+    pub(super) fn finish(&self) -> Result<(), CloseReason> {
         match rustix::net::shutdown(&self.tcp, rustix::net::Shutdown::Write) {
             Ok(()) => Ok(()),
             // The connection is gone; its error may have been reported already.
-            Err(rustix::io::Errno::NOTCONN) => Err(self.fails(Cut::Reset)),
+            Err(rustix::io::Errno::NOTCONN) => Err(self.fails(CloseReason::Reset)),
             Err(error) => Err(self.error(&error.into())),
         }
     }

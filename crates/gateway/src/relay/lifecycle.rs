@@ -1,7 +1,6 @@
-//! The life of a relayed socket: what it is given at its birth, and how it is
-//! closed.
+//! The life of a relayed socket: the options that it gets at the start, and how it is closed.
 
-use super::{Meter, Patience};
+use super::{Meter, Timeouts};
 use crate::sys;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
@@ -37,10 +36,10 @@ pub fn guard(socket: &impl AsFd) -> io::Result<()> {
 
 /// Lets the kernel ask a silent peer whether it is there. Most connections end
 /// long before that matters, and are spared these four calls.
-fn keep_alive(tcp: &TcpStream, patience: &Patience) {
-    let interval = (patience.keepalive / PROBES).max(Duration::from_secs(1));
+fn keep_alive(tcp: &TcpStream, timeouts: &Timeouts) {
+    let interval = (timeouts.keepalive / PROBES).max(Duration::from_secs(1));
     let keepalive = TcpKeepalive::new()
-        .with_time(patience.keepalive.max(Duration::from_secs(1)))
+        .with_time(timeouts.keepalive.max(Duration::from_secs(1)))
         .with_interval(interval)
         .with_retries(PROBES);
     // A failure means that the connection is gone, which the relay notices.
@@ -49,8 +48,8 @@ fn keep_alive(tcp: &TcpStream, patience: &Patience) {
 
 /// Closes a connection with a reset.
 pub fn reset(tcp: TcpStream) {
-    // Sockets of listeners that nobody guarded are reset as well. A failure
-    // leaves a socket that has no connection any more.
+    // Sockets of listeners without a guard are reset as well. A failure leaves a socket that has no
+    // connection any more.
     let _ = SockRef::from(&tcp).set_linger(Some(Duration::ZERO));
 }
 
@@ -94,12 +93,12 @@ impl Silence {
 /// too long.
 pub(super) async fn vanishes<const N: usize>(
     ends: [&TcpStream; N],
-    patience: &Patience,
+    timeouts: &Timeouts,
     meter: &Meter,
 ) {
-    let pause = patience
+    let pause = timeouts
         .idle
-        .map_or(patience.vanished, |idle| idle.min(patience.vanished))
+        .map_or(timeouts.vanished, |idle| idle.min(timeouts.vanished))
         / 4;
     let mut silences: [Silence; N] = std::array::from_fn(|_| Silence::default());
     let carried = || meter.up().wrapping_add(meter.down());
@@ -109,17 +108,17 @@ pub(super) async fn vanishes<const N: usize>(
         tokio::time::sleep(pause).await;
         if std::mem::take(&mut young) {
             for tcp in ends {
-                keep_alive(tcp, patience);
+                keep_alive(tcp, timeouts);
             }
         }
         if carried() != last.0 {
             last = (carried(), Instant::now());
         }
-        if patience.idle.is_some_and(|idle| last.1.elapsed() >= idle) {
+        if timeouts.idle.is_some_and(|idle| last.1.elapsed() >= idle) {
             return;
         }
         for (silence, tcp) in silences.iter_mut().zip(ends) {
-            if silence.looks_vanished(tcp, patience.vanished) {
+            if silence.looks_vanished(tcp, timeouts.vanished) {
                 return;
             }
         }

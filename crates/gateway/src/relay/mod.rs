@@ -1,4 +1,4 @@
-//! Moving the bytes of a connection, and carrying its end faithfully.
+//! Moves the bytes of a connection, and preserves how it ends.
 //!
 //! A relayed connection has two ends, and what happens at one of them happens at
 //! the other: a half-close is passed on as a half-close after the last byte, a
@@ -6,9 +6,8 @@
 //! connection and a stream of the tunnel, and [`connect`] opens the connection
 //! to the server.
 //!
-//! The rule that keeps a shortened transfer from passing as a whole one is in
-//! [`guard`]: every socket is closed with a reset unless both of its directions
-//! came to an orderly end.
+//! The rule that prevents a truncated transfer from looking complete is in [`guard`]: every socket
+//! is closed with a reset unless both of its directions came to an orderly end.
 
 mod connect;
 mod drive;
@@ -25,7 +24,7 @@ pub use pipes::Pipes;
 pub use pump::{Toward, pump};
 pub use splice::splice;
 
-use crate::Cut;
+use crate::CloseReason;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -37,7 +36,7 @@ pub struct Closed {
     /// Bytes from the server to the client.
     pub down: u64,
     /// `None` if both directions came to an orderly end.
-    pub cut: Option<Cut>,
+    pub cut: Option<CloseReason>,
 }
 
 /// Bytes that a connection has carried so far; others may read it at any time.
@@ -63,7 +62,7 @@ impl Meter {
         self.up.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    fn closed(&self, cut: Option<Cut>) -> Closed {
+    fn closed(&self, cut: Option<CloseReason>) -> Closed {
         Closed {
             up: self.up(),
             down: self.down(),
@@ -74,7 +73,7 @@ impl Meter {
 
 /// How long a relay waits for hosts that do not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// A connection that carries no byte for this long is cut; `None` keeps it
     /// for as long as both hosts answer.
     pub idle: Option<Duration>,
@@ -92,9 +91,9 @@ pub struct Patience {
     pub keepalive: Duration,
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience {
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts {
             idle: None,
             vanished: Duration::from_secs(300),
             last_bytes: Duration::from_secs(1),

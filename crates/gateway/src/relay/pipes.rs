@@ -78,7 +78,7 @@ impl Pipes {
 
     fn open(&self) -> Option<Arc<Pipe>> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
-        // Beyond the limits of pipe(7) the pipe stays as it is.
+        // Beyond the limits of pipe(7) the pipe keeps its size.
         let _ = fcntl_setpipe_size(&write, self.size);
         Some(Arc::new(Pipe { read, write }))
     }

@@ -2,8 +2,8 @@
 
 use super::end::End;
 use super::lifecycle::{end_orderly, reset, vanishes};
-use super::{Closed, Meter, Patience, drive};
-use crate::Cut;
+use super::{Closed, Meter, Timeouts, drive};
+use crate::CloseReason;
 use crate::tunnel::{Receiver, Sender};
 use bytes::Bytes;
 use rustix::net::RecvFlags;
@@ -22,7 +22,7 @@ const MOST: usize = 256 << 10;
 /// Slices of one write.
 const SLICES: usize = 64;
 
-/// Which host of the connection the TCP socket leads to.
+/// The host of the connection at the other end of the TCP socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toward {
     /// The client: what the socket reads goes up.
@@ -34,9 +34,9 @@ pub enum Toward {
 /// Where the connection broke.
 enum Broken {
     /// At the TCP socket.
-    Tcp(Cut),
+    Tcp(CloseReason),
     /// In the tunnel, or beyond it.
-    Tunnel(Cut),
+    Tunnel(CloseReason),
 }
 
 /// Moves bytes between a TCP connection and a stream until both directions have
@@ -52,7 +52,7 @@ pub async fn pump(
     mut sender: Sender,
     mut receiver: Receiver,
     early: Bytes,
-    patience: &Patience,
+    timeouts: &Timeouts,
     meter: &Meter,
 ) -> Closed {
     let end = End::new(tcp);
@@ -67,7 +67,7 @@ pub async fn pump(
         let mut out = pin!(into_tunnel(&end, &mut sender, read, &sent));
         let mut back = pin!(from_tunnel(&end, &mut receiver, early, written));
         let mut breaks = pin!(end.breaks());
-        let mut vanishing = pin!(vanishes([end.tcp()], patience, meter));
+        let mut vanishing = pin!(vanishes([end.tcp()], timeouts, meter));
         let watch = |cx: &mut Context<'_>| {
             if let Poll::Ready(cut) = breaks.as_mut().poll(cx) {
                 return Poll::Ready(Broken::Tcp(cut));
@@ -76,13 +76,13 @@ pub async fn pump(
                 return Poll::Ready(Broken::Tunnel(cut));
             }
             let vanished = vanishing.as_mut().poll(cx);
-            vanished.map(|()| Broken::Tcp(end.fails(Cut::TimedOut)))
+            vanished.map(|()| Broken::Tcp(end.fails(CloseReason::TimedOut)))
         };
         let ended = drive::both(out.as_mut(), back.as_mut(), watch).await;
-        // What the host that broke off sent before goes on to the other.
+        // Data sent before the break is still passed to the other host.
         match &ended.broken {
             Some(Broken::Tcp(_)) if ended.out_runs => {
-                let _ = Box::pin(timeout(patience.last_bytes, out)).await;
+                let _ = Box::pin(timeout(timeouts.last_bytes, out)).await;
             }
             Some(Broken::Tunnel(_)) => {
                 let rest = async {
@@ -91,7 +91,7 @@ pub async fn pump(
                     }
                     end.delivered().await;
                 };
-                let _ = Box::pin(timeout(patience.last_bytes, rest)).await;
+                let _ = Box::pin(timeout(timeouts.last_bytes, rest)).await;
             }
             _ => {}
         }
@@ -110,7 +110,7 @@ pub async fn pump(
             receiver.stop(cut);
             // A cut stream delivers nothing more, so that what was sent just
             // before gets the time to arrive.
-            let until = sent.plus(patience.last_bytes);
+            let until = sent.plus(timeouts.last_bytes);
             let _ = Box::pin(timeout(until, stopped)).await;
             cut
         }
@@ -168,7 +168,7 @@ async fn into_tunnel(
 }
 
 /// What has arrived, at most [`MOST`] bytes, in a buffer of just that size.
-fn read(end: &End) -> Result<Option<Bytes>, Cut> {
+fn read(end: &End) -> Result<Option<Bytes>, CloseReason> {
     let arrived = rustix::io::ioctl_fionread(end.tcp()).unwrap_or(0);
     let size = usize::try_from(arrived).unwrap_or(MOST).clamp(1, MOST);
     let mut buffer = Vec::with_capacity(size);
@@ -210,7 +210,7 @@ async fn from_tunnel(
 }
 
 /// Writes all chunks.
-async fn write(end: &End, chunks: &mut [Bytes], meter: &AtomicU64) -> Result<(), Cut> {
+async fn write(end: &End, chunks: &mut [Bytes], meter: &AtomicU64) -> Result<(), CloseReason> {
     let mut at = 0;
     while at < chunks.len() {
         let wrote = end.write_with(|| {
@@ -228,7 +228,7 @@ async fn write(end: &End, chunks: &mut [Bytes], meter: &AtomicU64) -> Result<(),
         meter.fetch_add(wrote as u64, Ordering::Relaxed);
         while at < chunks.len() && wrote >= chunks[at].len() {
             wrote -= chunks[at].len();
-            // What is written is freed before the rest.
+            // Written data is freed before the rest.
             chunks[at] = Bytes::new();
             at += 1;
         }

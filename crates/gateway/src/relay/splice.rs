@@ -1,20 +1,19 @@
 //! Two TCP connections joined.
 //!
-//! Few bytes are read and written through a buffer of the thread. A direction
-//! that fills it borrows a pipe, and its bytes move by splice(2) without being
-//! copied; the pipe goes back when nothing is in flight, so that an idle
-//! connection has its two sockets and no memory. Where no pipe is left, bytes
-//! are copied out of the receive queue and leave it only when they are written:
-//! however many readers are slow, their bytes stay in the kernel's buffers,
-//! where the sender's window counts them.
+//! Few bytes are read and written through a buffer of the thread. A direction that fills it borrows
+//! a pipe, and its bytes move by splice(2) without being copied; the pipe goes back when nothing is
+//! in flight, so that an idle connection has its two sockets and no memory. If no pipe is left,
+//! bytes are copied from the receive queue and removed only when they are written: however many
+//! readers are slow, their bytes stay in the kernel's buffers, where the sender's window accounts
+//! for them.
 //!
 //! SPLICE_F_MORE is never set: it would hold back the end of each burst.
 
 use super::end::End;
 use super::lifecycle::{end_orderly, reset, vanishes};
 use super::pipes::Lent;
-use super::{Closed, Meter, Patience, Pipes, drive};
-use crate::Cut;
+use super::{Closed, Meter, Pipes, Timeouts, drive};
+use crate::CloseReason;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::pipe::SpliceFlags;
@@ -42,8 +41,8 @@ thread_local! {
 #[derive(Debug)]
 struct Broken;
 
-impl From<Cut> for Broken {
-    fn from(_: Cut) -> Broken {
+impl From<CloseReason> for Broken {
+    fn from(_: CloseReason) -> Broken {
         Broken
     }
 }
@@ -54,7 +53,7 @@ pub async fn splice(
     client: TcpStream,
     server: TcpStream,
     pipes: &Pipes,
-    patience: &Patience,
+    timeouts: &Timeouts,
     meter: &Meter,
 ) -> Closed {
     let client = End::new(client);
@@ -64,7 +63,7 @@ pub async fn splice(
         let mut down = pin!(direction(&server, &client, pipes, &meter.down));
         let mut client_breaks = pin!(client.breaks());
         let mut server_breaks = pin!(server.breaks());
-        let mut vanishing = pin!(vanishes([client.tcp(), server.tcp()], patience, meter));
+        let mut vanishing = pin!(vanishes([client.tcp(), server.tcp()], timeouts, meter));
         let watch = |cx: &mut Context<'_>| {
             if client_breaks.as_mut().poll(cx).is_ready()
                 || server_breaks.as_mut().poll(cx).is_ready()
@@ -72,14 +71,14 @@ pub async fn splice(
                 return Poll::Ready(Broken);
             }
             vanishing.as_mut().poll(cx).map(|()| {
-                client.fails(Cut::TimedOut);
+                client.fails(CloseReason::TimedOut);
                 Broken
             })
         };
         let ended = drive::both(up.as_mut(), down.as_mut(), watch).await;
         if ended.broken.is_some() {
-            // What the host that broke off sent before goes on to the other. It
-            // is seldom, and not worth memory in every connection.
+            // Data sent before the break is still passed to the other host. This is rare, and not
+            // worth memory in every connection.
             let rest = async {
                 if client.broken().is_some() {
                     if ended.out_runs {
@@ -93,7 +92,7 @@ pub async fn splice(
                     client.delivered().await;
                 }
             };
-            let _ = Box::pin(timeout(patience.last_bytes, rest)).await;
+            let _ = Box::pin(timeout(timeouts.last_bytes, rest)).await;
         }
         ended.broken
     };
@@ -104,7 +103,10 @@ pub async fn splice(
             meter.closed(None)
         }
         Some(Broken) => {
-            let cut = client.broken().or(server.broken()).unwrap_or(Cut::Failed);
+            let cut = client
+                .broken()
+                .or(server.broken())
+                .unwrap_or(CloseReason::Failed);
             reset(client.into_tcp());
             reset(server.into_tcp());
             meter.closed(Some(cut))
@@ -112,7 +114,7 @@ pub async fn splice(
     }
 }
 
-/// What one burst came to.
+/// Result of one burst.
 enum Burst {
     /// The sender has ended this direction.
     End,
@@ -157,9 +159,9 @@ async fn small(from: &End, to: &End, meter: &AtomicU64) -> Result<Burst, Broken>
             0 => 0,
             _ => to.write(&buffer[..length])?.unwrap_or(0),
         };
-        // Seldom: the socket had room, but not for all.
+        // Rarely: the socket had room, but not for all.
         let rest = (wrote < length).then(|| buffer[wrote..length].to_vec());
-        Ok::<_, Cut>((Some(length), rest))
+        Ok::<_, CloseReason>((Some(length), rest))
     })?;
     if let Some(rest) = rest {
         to.write_all(&rest).await?;
@@ -263,7 +265,7 @@ fn by_copy(from: &End, to: &End, meter: &AtomicU64) -> Result<Burst, Broken> {
             })?;
             match taken {
                 Some(taken) if taken > 0 => left -= taken.min(left),
-                _ => return Err(from.fails(Cut::Failed).into()),
+                _ => return Err(from.fails(CloseReason::Failed).into()),
             }
         }
         Ok(Burst::More)

@@ -1,5 +1,4 @@
-//! Which of the two sockets of a connection leads to the satellite, and what that
-//! socket gets.
+//! The socket of a connection that leads to the satellite, and its options.
 
 use crate::config::{Config, RateSource};
 use crate::relay::{Buffers, Dialer, guard};

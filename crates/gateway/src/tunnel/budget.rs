@@ -1,10 +1,9 @@
-//! The memory of streams: how much each may hold, and who goes when readers stall.
+//! The memory of streams: how much each may hold, and which one is cut when readers stall.
 //!
-//! *Sending.* What was written and not yet acknowledged is held here. All streams
-//! share one budget by dynamic thresholds (Choudhury and Hahne, "Dynamic queue
-//! length thresholds for shared-memory packet switches", 1998): a stream may hold
-//! as much as is free, so that some always stays free for new ones, however many
-//! hold much.
+//! *Sending.* What was written and not yet acknowledged is held here. All streams share one budget
+//! by dynamic thresholds (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory
+//! packet switches", 1998): a stream may hold as much as is free, so that some always remains free
+//! for new ones.
 //!
 //! *Receiving.* A host that does not read makes the other box hold a window of data
 //! for it. No limit of the association as a whole bounds that, since a few such
@@ -19,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// What a stream may hold in any case, bytes.
+/// Memory guaranteed to a stream, bytes.
 const LEAST: u64 = 64 * 1024;
 /// A write that waits this long without anything unacknowledged is stalled.
 const STALL: Duration = Duration::from_secs(10);
@@ -67,7 +66,7 @@ impl Budget {
     }
 }
 
-/// What one stream holds.
+/// Memory held by one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Account(Arc<Stream>);
 

@@ -1,4 +1,4 @@
-//! The bytes at a stream's start.
+//! The encoding of the bytes at a stream's start.
 //!
 //! The terminal begins the stream of a connection with [`Open`]:
 //!
@@ -10,16 +10,16 @@
 //! | 2 | port of the destination, most significant byte first |
 //! | 0, 6 or 18 | source: address and port |
 //!
-//! and what the client sent follows. Where an answer is awaited, the hub begins
-//! its direction with [`CONNECTED`]; a refusal is a reset with its [`Cut`].
+//! followed by the client's data. If an answer is expected, the hub begins its direction with
+//! [`CONNECTED`]; a refusal is a reset with its [`CloseReason`](crate::close_reason::CloseReason).
 //!
 //! With bit 5 of the second byte, the request is for a measurement instead, in the
 //! direction to the hub, or with bit 0 to the terminal.
 //!
-//! The first stream of an association is no connection's: the terminal sends
-//! [`Hello`] on it, and the hub answers with [`Welcome`].
+//! The first stream of an association belongs to no connection: the terminal sends [`Hello`] on it,
+//! and the hub answers with [`Welcome`].
 //!
-//! [`Cut`]: crate::Cut
+//! [`CloseReason`]: crate::CloseReason
 
 use crate::{Destination, Open};
 use bytes::Bytes;
@@ -29,7 +29,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 const VERSION: u8 = 1;
 /// Longest name of a host, bytes.
 pub const MOST_NAME: usize = 255;
-/// Longest [`Open`], bytes.
+/// Maximum encoded length of [`Open`], bytes.
 pub const MOST_OPEN: usize = 2 + 1 + MOST_NAME + 2 + 18;
 /// The answer that the server has accepted the connection.
 pub const CONNECTED: u8 = 1;
@@ -194,10 +194,10 @@ pub enum Direction {
     Down,
 }
 
-/// What a terminal asks at a stream's start.
+/// Request of a terminal at the start of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// For a connection.
+    /// Opens a connection.
     Open(Open),
     /// For a measurement of TCP's speed, on a connection of the fallback.
     Measure(Direction),
@@ -223,7 +223,7 @@ pub fn decode_request(bytes: &[u8]) -> Result<Option<(Request, usize)>, Malforme
     }
 }
 
-/// What a terminal says first on an association.
+/// First message of a terminal on an association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// Chosen at random when the terminal starts, and inherited by a process that
@@ -236,8 +236,17 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Length in bytes.
+    /// Encoded length, bytes.
     pub const LENGTH: usize = 13;
+
+    /// The first process of a new lineage.
+    #[must_use]
+    pub fn fresh() -> Hello {
+        Hello {
+            lineage: super::transport::random(),
+            generation: 0,
+        }
+    }
 
     /// The next process of the lineage.
     #[must_use]
@@ -281,7 +290,7 @@ pub struct Welcome {
 }
 
 impl Welcome {
-    /// Length in bytes.
+    /// Encoded length, bytes.
     pub const LENGTH: usize = 5;
 
     /// As bytes: version, connections; most significant byte first.

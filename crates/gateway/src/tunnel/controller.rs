@@ -1,16 +1,16 @@
 //! The congestion controls of `bentpipe-cc` in QUIC.
 //!
-//! quinn asks its [`quinn::congestion::Controller`] for a window and reports what
-//! was sent, acknowledged and lost; this adapter makes of it the events that the
-//! same control receives from TCP in the simulator. Where QUIC differs:
+//! quinn asks its [`quinn::congestion::Controller`] for a window and reports what was sent,
+//! acknowledged and lost; this adapter converts these to the events that the same control receives
+//! from TCP in the simulator. Where QUIC differs:
 //! - A segment is a QUIC packet of the path's MTU.
 //! - Nothing is acknowledged cumulatively, so `acked` and `delivered` are the same.
-//! - quinn finds losses after it has reported an acknowledgement; [`Ack::lost`] is
-//!   what the one before it brought to light.
-//! - Persistent congestion (RFC 9002, section 7.6) stands for a retransmission
-//!   timeout; the probes that QUIC sends instead of timing out say nothing.
-//! - What a control asks for besides a window ([`bentpipe_cc::Actions`]) is not
-//!   done; controls that live by it are refused ([`refusal`]).
+//! - quinn finds losses after it has reported an acknowledgement; [`Ack::lost`] therefore has the
+//!   losses found after the previous one.
+//! - Persistent congestion (RFC 9002, section 7.6) takes the role of a retransmission timeout; the
+//!   probes that QUIC sends instead of timing out are not reported.
+//! - Actions that a control requests besides a window ([`bentpipe_cc::Actions`]) are not supported;
+//!   controls that depend on them are refused ([`refusal`]).
 
 mod adapter;
 mod choice;
@@ -78,7 +78,7 @@ impl ControllerFactory for Factory {
     }
 }
 
-/// What the adapter needs of the association's path.
+/// Properties of the association's path that the adapter needs.
 #[derive(Debug)]
 struct Path {
     knowledge: Arc<Knowledge>,
@@ -112,7 +112,7 @@ struct State {
     smoothed: Span,
     record: Record,
     rounds: Rounds,
-    /// What the acknowledgement at hand has brought so far.
+    /// Information collected from the current acknowledgement.
     batch: Batch,
     lost: Segments,
     /// Bytes in flight, as far as it can be counted: quinn says it with each
@@ -125,7 +125,7 @@ struct State {
     recovery: Option<Recovery>,
 }
 
-/// What one acknowledgement frame acknowledges.
+/// Data acknowledged by one acknowledgement frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     bytes: u64,
@@ -216,7 +216,7 @@ impl State {
         (whole * self.mss()) as u64 + 1
     }
 
-    /// What of an IP packet counts as a segment.
+    /// Part of an IP packet that counts as a segment.
     fn payload(&self) -> f64 {
         self.mss() / (self.mss() + HEADERS)
     }
@@ -252,8 +252,8 @@ impl State {
             self.record.limit(self.flight);
         }
         self.window.actions = bentpipe_cc::Actions::default();
-        // A control that is given the link's rate leaves pacing to the shaper, which
-        // has the same.
+        // A control that is given the link's rate leaves pacing to the shaper, which has the same
+        // rate.
         let shaped = self.needs_path && self.path.knowledge.rate().is_some();
         let payload = self.payload();
         let pace = self.window.pacing_rate.filter(|_| !shaped);

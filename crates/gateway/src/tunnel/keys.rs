@@ -98,9 +98,9 @@ pub enum KeyError {
     /// The file cannot be read or written.
     #[error("{}: {error}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What happened.
+        /// Error of the system.
         error: io::Error,
     },
     /// Others than the owner may read it.
@@ -109,9 +109,9 @@ pub enum KeyError {
         path.display()
     )]
     Exposed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its mode.
+        /// Its file mode bits.
         mode: u32,
     },
     /// The file holds no Ed25519 key.
@@ -120,15 +120,15 @@ pub enum KeyError {
         path.display()
     )]
     Malformed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A peer's key in the configuration.
     #[error("`{text}`: {error}")]
     Peer {
-        /// What is configured.
+        /// The text in the configuration.
         text: String,
-        /// What is wrong with it.
+        /// Description of the error.
         error: NotAKey,
     },
     /// The system has no randomness, or TLS rejects the key.
@@ -331,22 +331,44 @@ impl Pinned {
             }
         }
     }
-
-    fn signed(
-        &self,
-        message: &[u8],
-        key: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let spki = SubjectPublicKeyInfoDer::from(key.as_ref());
-        verify_tls13_signature_with_raw_key(message, &spki, signature, &self.algorithms)
-    }
 }
 
 const SCHEMES: [SignatureScheme; 1] = [SignatureScheme::ED25519];
 
 fn no_tls12() -> Error {
     PeerIncompatible::Tls12NotOffered.into()
+}
+
+/// What both of rustls' verifiers ask alike: signatures of TLS 1.3 by raw keys.
+macro_rules! checks_signatures {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            _message: &[u8],
+            _cert: &CertificateDer<'_>,
+            _dss: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            Err(no_tls12())
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            cert: &CertificateDer<'_>,
+            dss: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            let spki = SubjectPublicKeyInfoDer::from(cert.as_ref());
+            verify_tls13_signature_with_raw_key(message, &spki, dss, &self.algorithms)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            SCHEMES.to_vec()
+        }
+
+        fn requires_raw_public_keys(&self) -> bool {
+            true
+        }
+    };
 }
 
 impl ServerCertVerifier for Pinned {
@@ -362,31 +384,7 @@ impl ServerCertVerifier for Pinned {
         Ok(ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Err(no_tls12())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.signed(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        SCHEMES.to_vec()
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    checks_signatures!();
 }
 
 impl ClientCertVerifier for Pinned {
@@ -404,31 +402,7 @@ impl ClientCertVerifier for Pinned {
         Ok(ClientCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Err(no_tls12())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.signed(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        SCHEMES.to_vec()
-    }
-
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    checks_signatures!();
 }
 
 #[cfg(test)]

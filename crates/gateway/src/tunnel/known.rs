@@ -1,10 +1,11 @@
-//! What a box knows of its satellite link: the rate that it may send at, as the
-//! configuration, the rate file or the modem sets it, and the round trip.
+//! Knowledge of a box about its satellite link: the rate at which it may send, set by the
+//! configuration, the rate file or the modem, and the RTT.
 //!
 //! The rate reaches its users at once: the shaper of the socket when it changes,
 //! congestion controls at their next event.
 
 use super::shaper::Shaper;
+use crate::config::Link;
 use bentpipe_cc::PathHint;
 use bentpipe_units::{Duration as Span, Rate};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,16 +13,18 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The part of the rate that is used. A sender that uses all of it never empties
+/// The part of the rate that is used where nothing is reserved. A sender that uses all of it never empties
 /// the queue that a late timer, a lost slot of the modem or its own first burst
 /// has left before the link; this one empties 10 ms of it each second.
 const MARGIN: f64 = 0.99;
 
-/// What is known of the link.
+/// Knowledge about the link.
 #[derive(Debug)]
 pub struct Knowledge {
     /// Bits per second of IP packets; zero where it is measured.
     rate: AtomicU64,
+    /// The part of the link's rate that is used.
+    share: f64,
     rtt: Duration,
     shaper: Arc<Shaper>,
     /// Bytes of IP packets that the other boxes have acknowledged.
@@ -32,13 +35,24 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
-    /// What is known at the start: `rate`, `None` where it is to be measured, and
-    /// the round trip without queues.
+    /// What is known at the start: the link as configured, and the `rate` that it has now,
+    /// `None` where it is to be measured.
     #[must_use]
+    pub fn of(link: &Link, rate: Option<Rate>) -> Arc<Knowledge> {
+        Knowledge::start(rate, link.rtt, MARGIN * (1.0 - link.reserve.get()))
+    }
+
+    /// The same of a link of which nothing is reserved.
+    #[cfg(test)]
     pub fn new(rate: Option<Rate>, rtt: Duration) -> Arc<Knowledge> {
-        let used = rate.map(used);
+        Knowledge::start(rate, rtt, MARGIN)
+    }
+
+    fn start(rate: Option<Rate>, rtt: Duration, share: f64) -> Arc<Knowledge> {
+        let used = rate.map(|rate| used(rate, share));
         Arc::new(Knowledge {
             rate: AtomicU64::new(used.map_or(0, Rate::bps)),
+            share,
             rtt,
             shaper: Shaper::new(used),
             delivered: AtomicU64::new(0),
@@ -48,7 +62,7 @@ impl Knowledge {
 
     /// Takes a new rate of the link.
     pub fn set_rate(&self, rate: Option<Rate>) {
-        let used = rate.map(used);
+        let used = rate.map(|rate| used(rate, self.share));
         self.rate
             .store(used.map_or(0, Rate::bps), Ordering::Relaxed);
         self.shaper.set_rate(used);
@@ -111,8 +125,8 @@ impl Knowledge {
 
 /// What is used of a rate, at least 1 kbit/s: a link without a rate is an outage,
 /// in which heartbeats still leave.
-fn used(rate: Rate) -> Rate {
-    Rate::from_bps_f64((rate.bps_f64() * MARGIN).max(1_000.0))
+fn used(rate: Rate, share: f64) -> Rate {
+    Rate::from_bps_f64((rate.bps_f64() * share).max(1_000.0))
 }
 
 /// Keeps `knowledge` at the rate of `rates` until either is gone.
@@ -144,5 +158,17 @@ mod tests {
         knowledge.set_rate(None);
         assert_eq!(knowledge.shaper().rate(), None);
         assert!(knowledge.hint(1.0, None).is_none());
+    }
+
+    /// What is reserved stays free also of a rate that the modem sets later.
+    #[test]
+    fn a_reserve_is_left_of_every_rate() {
+        let text = "role = \"terminal\"\n[link]\nrate = \"20 Mbit/s\"\nreserve = \"25%\"\n\
+                    [tunnel]\naddress = \"192.0.2.7\"\npeers = [\"k\"]\n[socks]\n";
+        let link = crate::config::config_from_str(text).unwrap().link;
+        let knowledge = Knowledge::of(&link, link.configured());
+        assert_eq!(knowledge.rate(), Some(Rate::from_bps(14_850_000)));
+        knowledge.set_rate(Some(Rate::from_mbps(2)));
+        assert_eq!(knowledge.shaper().rate(), Some(Rate::from_bps(1_485_000)));
     }
 }

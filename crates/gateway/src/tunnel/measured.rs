@@ -1,6 +1,6 @@
-//! The rate that the link delivers, beside the one that is configured: a warning
-//! where the two disagree, and what an association over a link without a configured
-//! rate remembers of it across restarts.
+//! The rate that the link delivers, compared with the configured one: a warning if the two
+//! disagree, and what an association over a link without a configured rate remembers of it across
+//! restarts.
 
 use super::known::Knowledge;
 use super::resume::Memory;
@@ -28,7 +28,7 @@ struct Second {
     delivered: u64,
 }
 
-/// The last seconds.
+/// The samples of the last seconds, and their sum.
 #[derive(Debug, Default)]
 struct Seconds {
     last: VecDeque<Second>,
@@ -102,7 +102,7 @@ async fn watch(knowledge: Weak<Knowledge>, memory: Option<Memory>) {
     }
 }
 
-/// Starts to watch what the link delivers; it ends when nobody holds `knowledge`.
+/// Starts to watch what the link delivers; it ends when `knowledge` has no other holder.
 pub(super) fn start(knowledge: &Arc<Knowledge>, memory: Option<Memory>) {
     tokio::spawn(watch(Arc::downgrade(knowledge), memory));
 }
@@ -130,7 +130,7 @@ mod tests {
             after(full(700_000)).shortfall(rate),
             Some(Rate::from_bps(5_600_000))
         );
-        // A lossy link is not a slow one, and a quiet one says nothing.
+        // A lossy link is not a slow one, and an idle one yields no information.
         assert_eq!(after(full(950_000)).shortfall(rate), None);
         let quiet = Second {
             sent: 500_000,

@@ -1,18 +1,17 @@
-//! Which stream of an association sends next.
+//! Scheduling of an association's streams.
 //!
-//! quinn sends from the streams of the highest priority in turn, a packet each. A
-//! stream begins in the upper half of its class and goes to the lower half after
-//! 64 KiB: pages and requests pass bulk, and downloads share what is left equally.
-//! So that many small connections do not starve bulk, the upper half as a whole
-//! has four fifths of the link; a stream that begins beyond them begins in the
-//! lower half.
+//! quinn sends from the streams of the highest priority in turn, a packet each. A stream begins in
+//! the upper half of its class and goes to the lower half after 64 KiB: pages and requests overtake
+//! bulk, and downloads share the rest equally. So that many small connections do not starve bulk,
+//! the upper half as a whole has four fifths of the link; a stream that begins beyond them begins
+//! in the lower half.
 
 use super::known::Knowledge;
 use crate::config::Urgency;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What of a stream goes first, bytes.
+/// Bytes of a stream that take precedence.
 const YOUNG: u64 = 64 * 1024;
 /// The part of the link for what goes first.
 const PART: f64 = 0.8;
@@ -80,7 +79,6 @@ impl Rank {
         }
     }
 
-    /// Sets the class.
     pub(super) fn classify(&mut self, urgency: Urgency) {
         self.urgency = urgency;
     }

@@ -1,11 +1,10 @@
-//! Careful Resume (RFC 9959): what the path carried, remembered across restarts for
-//! the transport `careful-resume` on links whose rate is measured.
+//! Careful Resume (RFC 9959): the capacity of the path, remembered across restarts for the
+//! transport `careful-resume` on links whose rate is measured.
 //!
-//! One small file in the service's state folder (`$STATE_DIRECTORY`, which systemd
-//! sets) for each other box. It is written whole or not at all. What is older than
-//! an hour, or cannot be read, is not used (section 2.1: paths change); the transport
-//! itself checks that the round trip is similar, jumps to half of the saved window
-//! only, and takes it back if that was too much.
+//! One small file in the service's state folder (`$STATE_DIRECTORY`, which systemd sets) for each
+//! other box. It is written atomically. A file that is older than an hour or cannot be read is
+//! ignored (section 2.1: paths change); the transport itself checks that the round trip is similar,
+//! jumps to half of the saved window only, and takes it back if that was too much.
 
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Duration as Span, Rate};
@@ -24,14 +23,14 @@ const INTERVAL: Duration = Duration::from_secs(30);
 /// The saved window is in packets of this size.
 const PACKET: f64 = 1452.0;
 
-/// What is saved of a path.
+/// Saved parameters of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Saved {
     /// Largest rate that was delivered for a second, bit/s.
     rate: u64,
     /// Smallest round trip, nanoseconds.
     rtt: u64,
-    /// Seconds since 1970.
+    /// Unix time, seconds.
     at: u64,
 }
 

@@ -2,12 +2,12 @@
 //! socket of the association asks before each send.
 //!
 //! A [`Shaper`] belongs to one UDP socket. All associations of that socket share
-//! its rate in turn, one batch each. An association may have a rate of its own
+//! its rate in turn, one batch each. An association may have its own rate
 //! besides ([`Peer`]): that of its terminal's link, or the pacing rate of its
 //! congestion control, whichever is lower. Rates count whole IP packets.
 //!
-//! Because sends wait here and not in a queue of the modem, data waits in the
-//! streams, where the association still chooses which stream is next.
+//! Because the sender waits here and packets do not queue in the modem, data waits in the streams,
+//! where the association can still choose the next stream.
 
 use bentpipe_units::Rate;
 use std::collections::{HashMap, VecDeque};
@@ -22,7 +22,7 @@ const IDLE_DEPTH: Duration = Duration::from_millis(2);
 /// Credit that a sender keeps which waited for its timer: timers have a
 /// resolution of 1 ms, and a busy machine is later than that.
 const LATE_DEPTH: Duration = Duration::from_millis(10);
-/// The same in bytes, where the rate is low: two packets.
+/// Lower bound in bytes, for low rates: two packets.
 const SMALLEST_DEPTH: f64 = 3_000.0;
 /// Longest time that a batch of datagrams may take on the link.
 const LONGEST_BATCH: Duration = Duration::from_millis(2);
@@ -117,10 +117,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a sender does next.
+/// Next action of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// It sends.
+    /// The packets may leave now.
     Now,
     /// It sends at that time.
     At(Instant),

@@ -1,7 +1,7 @@
 //! The UDP socket of the association: quinn's own for Tokio, with segmentation
 //! offload and ECN, behind a [`Shaper`].
 //!
-//! quinn gives each connection a poller of its own and, in one synchronous loop,
+//! quinn gives each connection its own poller and, in one synchronous loop,
 //! asks it whether the socket is writable and then sends. The poller waits for the
 //! shaper. It does not know where its connection sends to; the first send after
 //! it shows that, on the same thread, and from then on the poller waits for the
@@ -85,7 +85,7 @@ impl ShapedSocket {
         Arc::new(ShapedSocket { inner, shaper })
     }
 
-    /// Its shaper.
+    /// The shaper that paces this socket.
     #[must_use]
     pub fn shaper(&self) -> &Arc<Shaper> {
         &self.shaper

@@ -1,10 +1,10 @@
-//! One connection in the tunnel: a stream of QUIC, or a TLS connection of its own
+//! One connection in the tunnel: a stream of QUIC, or its own TLS connection
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
 
 use super::budget::{Account, Budget};
 use super::fallback::{TlsReceiver, TlsSender};
 use super::priority::{Rank, Ranks};
-use crate::Cut;
+use crate::CloseReason;
 use crate::config::Urgency;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -27,14 +27,14 @@ enum SendingHalf {
     Tls(TlsSender),
 }
 
-/// The receiving half.
+/// The receiving half of a stream.
 #[derive(Debug)]
 pub struct Receiver {
     half: ReceivingHalf,
-    /// Bytes that were received with what stands before them, and not yet read.
+    /// Bytes that arrived together with the header before them, and have not been read yet.
     ahead: Bytes,
     /// How it ended, once it has.
-    end: Option<Result<(), Cut>>,
+    end: Option<Result<(), CloseReason>>,
 }
 
 #[derive(Debug)]
@@ -53,13 +53,13 @@ impl Sender {
         }
     }
 
-    /// The same with a place among all streams of this box.
+    /// Adds a place among all streams of this box.
     pub(crate) fn ranked(mut self, ranks: &Arc<Ranks>) -> Sender {
         self.rank = Some(Rank::new(Arc::clone(ranks)));
         self
     }
 
-    /// The same with an account of the memory that it holds.
+    /// Adds an account of the memory that it holds.
     pub(crate) fn budgeted(mut self, budget: &Arc<Budget>) -> Sender {
         self.account = Some(budget.account());
         self
@@ -86,7 +86,7 @@ impl Sender {
     /// # Errors
     /// Why the other end wants no more, that the association is lost, or that the
     /// stream has to make room for others.
-    pub async fn send(&mut self, data: Bytes) -> Result<(), Cut> {
+    pub async fn send(&mut self, data: Bytes) -> Result<(), CloseReason> {
         if let Some(account) = &self.account
             && !account.has_room()
         {
@@ -109,7 +109,7 @@ impl Sender {
                 tokio::select! {
                     biased;
                     written = stream.write_chunk(account.hold(data)) => written.map_err(of_write),
-                    () = account.evicted(length) => Err(Cut::Limit),
+                    () = account.evicted(length) => Err(CloseReason::Limit),
                 }
             }
             SendingHalf::Tls(half) => half.send(data).await,
@@ -120,11 +120,11 @@ impl Sender {
     ///
     /// # Errors
     /// Why the other end wants no more, or that the association is lost.
-    pub async fn finish(&mut self) -> Result<(), Cut> {
+    pub async fn finish(&mut self) -> Result<(), CloseReason> {
         self.ended = true;
         match &mut self.half {
             // It errs only where this end has finished or cut the stream before.
-            SendingHalf::Quic(stream) => stream.finish().map_err(|_| Cut::Reset),
+            SendingHalf::Quic(stream) => stream.finish().map_err(|_| CloseReason::Reset),
             SendingHalf::Tls(half) => half.finish().await,
         }
     }
@@ -132,7 +132,7 @@ impl Sender {
     /// Completes when the other end wants no more of this direction, or when the
     /// association is lost, with the reason; after a clean end that the other end
     /// has acknowledged it never completes.
-    pub fn stopped(&self) -> impl Future<Output = Cut> + Send + 'static + use<> {
+    pub fn stopped(&self) -> impl Future<Output = CloseReason> + Send + 'static + use<> {
         let (quic, tls) = match &self.half {
             SendingHalf::Quic(stream) => (Some(stream.stopped()), None),
             SendingHalf::Tls(half) => (None, Some(half.stopped())),
@@ -140,9 +140,9 @@ impl Sender {
         async move {
             match (quic, tls) {
                 (Some(stopped), _) => match stopped.await {
-                    Ok(Some(code)) => Cut::from_code(code.into_inner()),
-                    Err(quinn::StoppedError::ConnectionLost(_)) => Cut::PeerGone,
-                    Err(quinn::StoppedError::ZeroRttRejected) => Cut::Failed,
+                    Ok(Some(code)) => CloseReason::from_code(code.into_inner()),
+                    Err(quinn::StoppedError::ConnectionLost(_)) => CloseReason::PeerGone,
+                    Err(quinn::StoppedError::ZeroRttRejected) => CloseReason::Failed,
                     Ok(None) => std::future::pending().await,
                 },
                 (None, Some(stopped)) => stopped.await,
@@ -155,7 +155,7 @@ impl Sender {
     /// sent, or cannot get it any more, with the reason. Over QUIC, that is the
     /// acknowledgement of the last byte; over TLS, the end of the TCP connection,
     /// which the other box ends once it has read everything.
-    pub(crate) fn delivered(self) -> impl Future<Output = Option<Cut>> + Send + 'static {
+    pub(crate) fn delivered(self) -> impl Future<Output = Option<CloseReason>> + Send + 'static {
         let (quic, tls) = match &self.half {
             SendingHalf::Quic(stream) => (Some(stream.stopped()), None),
             SendingHalf::Tls(half) => (None, Some(half.over())),
@@ -165,9 +165,9 @@ impl Sender {
         async move {
             match (quic, tls) {
                 (Some(stopped), _) => match stopped.await {
-                    Ok(code) => code.map(|code| Cut::from_code(code.into_inner())),
-                    Err(quinn::StoppedError::ConnectionLost(_)) => Some(Cut::PeerGone),
-                    Err(quinn::StoppedError::ZeroRttRejected) => Some(Cut::Failed),
+                    Ok(code) => code.map(|code| CloseReason::from_code(code.into_inner())),
+                    Err(quinn::StoppedError::ConnectionLost(_)) => Some(CloseReason::PeerGone),
+                    Err(quinn::StoppedError::ZeroRttRejected) => Some(CloseReason::Failed),
                 },
                 (None, Some(over)) => over.await,
                 (None, None) => None,
@@ -176,7 +176,7 @@ impl Sender {
     }
 
     /// Cuts this direction; what the other end has not read may be lost.
-    pub fn cut(&mut self, why: Cut) {
+    pub fn cut(&mut self, why: CloseReason) {
         self.ended = true;
         match &mut self.half {
             // An error means that the stream has ended already.
@@ -191,24 +191,24 @@ impl Drop for Sender {
         // A stream of quinn that is dropped ends clean, which would make a
         // truncated download look whole.
         if !self.ended {
-            self.cut(Cut::Failed);
+            self.cut(CloseReason::Failed);
         }
     }
 }
 
-fn of_read(error: &quinn::ReadError) -> Cut {
+fn of_read(error: &quinn::ReadError) -> CloseReason {
     match error {
-        quinn::ReadError::Reset(code) => Cut::from_code(code.into_inner()),
-        quinn::ReadError::ConnectionLost(_) => Cut::PeerGone,
-        _ => Cut::Failed,
+        quinn::ReadError::Reset(code) => CloseReason::from_code(code.into_inner()),
+        quinn::ReadError::ConnectionLost(_) => CloseReason::PeerGone,
+        _ => CloseReason::Failed,
     }
 }
 
-fn of_write(error: quinn::WriteError) -> Cut {
+fn of_write(error: quinn::WriteError) -> CloseReason {
     match error {
-        quinn::WriteError::Stopped(code) => Cut::from_code(code.into_inner()),
-        quinn::WriteError::ConnectionLost(_) => Cut::PeerGone,
-        quinn::WriteError::ClosedStream | quinn::WriteError::ZeroRttRejected => Cut::Failed,
+        quinn::WriteError::Stopped(code) => CloseReason::from_code(code.into_inner()),
+        quinn::WriteError::ConnectionLost(_) => CloseReason::PeerGone,
+        quinn::WriteError::ClosedStream | quinn::WriteError::ZeroRttRejected => CloseReason::Failed,
     }
 }
 
@@ -242,7 +242,7 @@ impl Receiver {
     ///
     /// # Errors
     /// Why the other end cut it, or that the association is lost.
-    pub async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, Cut> {
+    pub async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, CloseReason> {
         if !self.ahead.is_empty() {
             let most = most.min(self.ahead.len());
             return Ok(Some(self.ahead.split_to(most)));
@@ -257,8 +257,7 @@ impl Receiver {
             },
             ReceivingHalf::Tls(half) => half.receive(most).await,
         };
-        // A stream of quinn that was cut says so once, and that it ended clean from
-        // then on.
+        // A cut stream of quinn reports that once, and afterwards a clean end.
         match &next {
             Ok(Some(_)) => {}
             Ok(None) => self.end = Some(Ok(())),
@@ -296,7 +295,7 @@ impl Receiver {
     }
 
     /// Wants no more of this direction.
-    pub fn stop(&mut self, why: Cut) {
+    pub fn stop(&mut self, why: CloseReason) {
         match &mut self.half {
             // An error means that the stream has ended already.
             ReceivingHalf::Quic(stream) => drop(stream.stop(why.code().into())),

@@ -12,7 +12,7 @@ use super::resume::{self, Memory};
 use super::shaper::Shaper;
 use super::socket::ShapedSocket;
 use crate::config::{Config, Tunnel};
-use crate::operate::Board;
+use crate::operate::SharedState;
 use quinn::{
     AckFrequencyConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, IdleTimeout,
     MtuDiscoveryConfig, ServerConfig, TransportConfig, VarInt,
@@ -111,15 +111,19 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// Those that the configuration asks for. The rate follows `board`.
+    /// Those that the configuration asks for. The rate follows `state`.
     ///
     /// # Errors
     /// The configured congestion control cannot run over QUIC.
-    pub(crate) fn new(config: &Config, tunnel: &Tunnel, board: &Board) -> io::Result<Sending> {
+    pub(crate) fn new(
+        config: &Config,
+        tunnel: &Tunnel,
+        state: &SharedState,
+    ) -> io::Result<Sending> {
         let link = &config.link;
         let choice = Choice::named(&link.transport).map_err(io::Error::other)?;
-        let rates = board.rate();
-        let knowledge = Knowledge::new(*rates.borrow(), link.rtt);
+        let rates = state.rate();
+        let knowledge = Knowledge::of(link, *rates.borrow());
         tokio::spawn(known::follow(Arc::downgrade(&knowledge), rates));
         // The hub's terminals are many, and their paths end in one link.
         let memory = Memory::of(tunnel.address).filter(|_| choice.name() == resume::TRANSPORT);
@@ -139,7 +143,7 @@ impl Sending {
         })
     }
 
-    /// What is known of the link.
+    /// Knowledge about the link.
     pub(crate) const fn knowledge(&self) -> &Arc<Knowledge> {
         &self.knowledge
     }
@@ -164,8 +168,8 @@ impl Sending {
         ));
         transport.initial_rtt(self.knowledge.rtt());
         transport.stream_receive_window(varint(self.window));
-        // The budget bounds what streams hold, with room for new ones; a window that
-        // they share would let those that stand still stop all others.
+        // The budget bounds what streams hold, with room for new ones; a window that they share
+        // would let stalled ones stop all others.
         transport.receive_window(VarInt::MAX);
         transport.send_window(u64::MAX);
         // A box opens streams to the hub only, and the hub counts them once it knows
@@ -185,7 +189,7 @@ impl Sending {
         search.upper_bound(payload);
         transport.initial_mtu(payload);
         transport.mtu_discovery_config(Some(search));
-        // The way back is often the narrow one.
+        // The return link is often the slow one.
         let mut acks = AckFrequencyConfig::default();
         acks.ack_eliciting_threshold(VarInt::from_u32(PACKETS_AN_ACK));
         transport.ack_frequency_config(Some(acks));

@@ -1,6 +1,6 @@
-//! A client, one or two boxes and a server in namespaces of their own. The nets
-//! between them are 10.7.1.0/24 and fd07:1::/64, 10.7.2.0/24 and fd07:2::/64, and
-//! so on from the client to the server; 1 is the host on the client's side.
+//! A client, one or two boxes and a server in separate namespaces. The nets between them are
+//! 10.7.1.0/24 and fd07:1::/64, 10.7.2.0/24 and fd07:2::/64, and so on from the client to the
+//! server; 1 is the host on the client's side.
 
 use bentpipe_gateway::config::Config;
 use std::fs::File;
@@ -187,7 +187,7 @@ impl Bed {
         assert!(ended.status.success(), "{ended:?}");
     }
 
-    /// Runs `body` in a namespace, on a thread of its own.
+    /// Runs `body` in a namespace, on its own thread.
     pub(crate) fn inside<T: Send>(&self, role: &str, body: impl FnOnce() -> T + Send) -> T {
         let file = Path::new("/run/netns").join(self.namespace(role));
         let run = || {

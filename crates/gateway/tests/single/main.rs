@@ -1,5 +1,5 @@
-//! One box between a client and a server in namespaces of their own: what becomes
-//! of their connections when the box dies, is full, or has no descriptor left.
+//! One box between a client and a server in separate namespaces: what becomes of their connections
+//! when the box dies, is full, or has no descriptor left.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "real sockets need a real clock")]
@@ -11,7 +11,7 @@ mod bed;
 use bed::{Bed, echo, say, started_with};
 use bentpipe_gateway::entry::{Kind, Listener};
 use bentpipe_gateway::intercept::{Plan, Rules};
-use bentpipe_gateway::operate::Board;
+use bentpipe_gateway::operate::SharedState;
 use bentpipe_gateway::single::Single;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io::{BufRead as _, ErrorKind, Read as _, Write as _};
@@ -28,7 +28,7 @@ fn the_gateway() {
     let plan = Plan::of(&config).unwrap();
     let listeners = plan.listeners().into_iter();
     let listeners = listeners.map(|at| Listener::bind(Kind::Transparent, at).unwrap());
-    let single = Single::start(&Board::new(&config), listeners.collect()).unwrap();
+    let single = Single::start(&SharedState::new(&config), listeners.collect()).unwrap();
     let full = single.full();
     let _rules = Rules::install(plan, &folder).unwrap();
     say("ready");

@@ -4,8 +4,9 @@
 use bentpipe_gateway::config::Config;
 use bentpipe_gateway::entry::{Arrival, Reply};
 use bentpipe_gateway::hub::Hub;
-use bentpipe_gateway::operate::Board;
+use bentpipe_gateway::operate::SharedState;
 use bentpipe_gateway::terminal::Terminal;
+use bentpipe_gateway::tunnel::codec::Hello;
 use bentpipe_gateway::tunnel::keys::Identity;
 use bentpipe_gateway::{Destination, Open};
 use bytes::Bytes;
@@ -80,7 +81,7 @@ impl Keys {
 
     pub(crate) fn terminal(&self, address: SocketAddr, more: &str) -> Arc<Terminal> {
         let config = self.config("terminal", address, more);
-        Arc::new(Terminal::start(&config, Board::new(&config)).unwrap())
+        Arc::new(Terminal::start(&config, SharedState::new(&config), Hello::fresh()).unwrap())
     }
 
     pub(crate) fn hub(&self, address: SocketAddr, more: &str) -> Hub {
@@ -88,12 +89,12 @@ impl Keys {
         // A UDP port that is free may have the number of a TCP connection of another
         // test.
         let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
-        let mut started = Hub::start(&config, Board::new(&config));
+        let mut started = Hub::start(&config, SharedState::new(&config));
         for _ in 0..20 {
             if address.port() != 0 || !started.as_ref().is_err_and(is_taken) {
                 break;
             }
-            started = Hub::start(&config, Board::new(&config));
+            started = Hub::start(&config, SharedState::new(&config));
         }
         started.unwrap()
     }

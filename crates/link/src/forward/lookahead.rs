@@ -1,10 +1,9 @@
-//! Which links can be offered their packets ahead of time.
+//! Links that can be offered their packets ahead of time.
 //!
-//! A link that only one other link feeds gets its packets in the order in which
-//! that one accepts them, at times that are known then. It need not wait for an
-//! event at the node between them: it is offered the packet at once, with the
-//! time at which the packet will be there. In a dumbbell this saves a third of
-//! all events. What the links do to the packets is the same.
+//! A link that only one other link feeds gets its packets in the order in which that one accepts
+//! them, at times that are known then. It need not wait for an event at the node between them: it
+//! is offered the packet at once, with the time at which the packet will be there. In a dumbbell
+//! this saves a third of all events. It does not change the fate of any packet.
 //!
 //! Event-driven links neither lead nor follow: a packet's arrival is not known
 //! when it is offered, and what is offered later may push out what waits. Nor do
@@ -16,7 +15,7 @@
 use super::{InFlight, Paths};
 use crate::Link;
 
-/// What feeds a link.
+/// The source of a link's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feeder {
     None,

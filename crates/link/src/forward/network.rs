@@ -1,4 +1,4 @@
-//! One hop: a packet is offered to a link, arrives, and goes on to the next.
+//! One hop: a packet is offered to a link, arrives, and continues to the next.
 
 use super::media::Media;
 use super::paths::Hop;
@@ -10,11 +10,11 @@ use bentpipe_units::Time;
 /// Links, media and the paths through them.
 #[derive(Debug)]
 pub struct Network {
-    /// The links.
+    /// All links, in the order of their numbers.
     pub links: Vec<Link<InFlight>>,
-    /// The paths.
+    /// All paths that packets may be assigned to.
     pub paths: Paths,
-    /// Which links are offered packets ahead of time.
+    /// Links that are offered packets ahead of time.
     pub lookahead: Lookahead,
     /// The media that some of the links share.
     pub media: Media,
@@ -24,7 +24,7 @@ pub struct Network {
     pub(super) reroutes: Option<Vec<u32>>,
 }
 
-/// What an event of a link or a medium leads to.
+/// Consequence of an event of a link or a medium.
 #[derive(Clone, Copy, Debug)]
 pub enum Arrival {
     /// Nothing that concerns the driver: the packet went on to its next link,
@@ -32,9 +32,9 @@ pub enum Arrival {
     Nothing,
     /// A packet has reached the end of its path.
     Delivered {
-        /// The packet.
+        /// The packet, which has left the network.
         packet: InFlight,
-        /// The endpoint.
+        /// Number of the receiving endpoint.
         endpoint: u32,
     },
     /// A packet has come from one link to middleboxes before another. If they

@@ -1,9 +1,8 @@
 //! The paths that packets take, and when endpoints change theirs.
 //!
-//! A path leads to one endpoint. A packet is given the path that its
-//! destination has when it is sent and keeps it, whatever changes later (unless
-//! the scenario lets stranded packets be rerouted). A path without links stands
-//! for having no route: what is sent on it is lost.
+//! A path leads to one endpoint. A packet is given the path that its destination has when it is
+//! sent and keeps it, whatever changes later (unless the scenario lets stranded packets be
+//! rerouted). A path without links means that there is no route: packets sent on it are lost.
 
 use super::Count;
 use bentpipe_units::Time;
@@ -51,9 +50,9 @@ impl Hop {
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub struct Path {
-    /// Its first hop.
+    /// Index of its first hop.
     begin: u32,
-    /// Its links.
+    /// Number of its links.
     length: u32,
     endpoint: u32,
     /// The packets that were sent on it from its beginning.
@@ -61,7 +60,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// Its hops.
+    /// Indices of its hops.
     #[must_use]
     pub fn range(&self) -> core::ops::Range<usize> {
         self.begin as usize..(self.begin + self.length) as usize

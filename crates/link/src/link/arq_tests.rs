@@ -7,7 +7,7 @@ use crate::{
     ArqScheme, ArqSettings, ChannelSettings, InFlightPolicy, Limit, LinkSettings, Loss, Piece,
     QueueSettings, Timeline, WhenDown,
 };
-use bentpipe_units::{Bytes, Rate, Ratio};
+use bentpipe_units::{Rate, Ratio};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -30,13 +30,14 @@ fn arq(scheme: ArqScheme) -> ArqSettings {
 /// 12 Mbit/s, a packet of 1500 bytes a millisecond, 10 ms one way.
 fn lossy(p: f64) -> LinkSettings {
     LinkSettings {
-        rate: Rate::from_mbps(12),
-        one_way_delay: Duration::from_millis(10),
-        queue: QueueSettings::drop_tail(Limit::Packets(1_000_000)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(p).unwrap(),
         },
-        framing: Bytes::ZERO,
+        ..LinkSettings::new(
+            Rate::from_mbps(12),
+            Duration::from_millis(10),
+            QueueSettings::drop_tail(Limit::Packets(1_000_000)),
+        )
     }
 }
 

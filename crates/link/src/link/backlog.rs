@@ -1,4 +1,4 @@
-//! What waits before a transmitter whose future is known.
+//! The queue of a transmitter whose future is known.
 
 use crate::Limit;
 use crate::ring::Ring;

@@ -7,7 +7,7 @@ use super::scheduled::Scheduled;
 use super::{Link, Service};
 use crate::arq::Arq;
 use crate::channel::Channel;
-use crate::course::Course;
+use crate::cursor::LinkCursor;
 use crate::queue::{ManagedQueue, QueueContext, Rule};
 use crate::ring::Ring;
 use crate::timed::Timed;
@@ -19,16 +19,14 @@ use std::sync::Arc;
 /// All that makes a link: what [`Link::build`] builds it from.
 ///
 /// ```
-/// use bentpipe_link::{ChannelSettings, Limit, Link, LinkPlan, LinkSettings, QueueSettings};
-/// use bentpipe_units::{Bytes, Duration, Rate};
+/// use bentpipe_link::{Limit, Link, LinkPlan, LinkSettings, QueueSettings};
+/// use bentpipe_units::{Duration, Rate};
 ///
-/// let settings = LinkSettings {
-///     rate: Rate::from_mbps(10),
-///     one_way_delay: Duration::from_millis(250),
-///     queue: QueueSettings::drop_tail(Limit::Packets(100)),
-///     channel: ChannelSettings::Perfect,
-///     framing: Bytes::ZERO,
-/// };
+/// let settings = LinkSettings::new(
+///     Rate::from_mbps(10),
+///     Duration::from_millis(250),
+///     QueueSettings::drop_tail(Limit::Packets(100)),
+/// );
 /// let plan = LinkPlan { record_delays: true, ..LinkPlan::new(&settings, 1, "downlink") };
 /// let link: Link<u32> = Link::build(&plan);
 /// assert!(!link.is_event_driven());
@@ -92,7 +90,7 @@ impl<P: Copy> Link<P> {
         } = *plan;
         let mut link = Link {
             propagation: settings.one_way_delay,
-            transmitter: Transmitter::new(settings.rate, settings.framing),
+            transmitter: Transmitter::new(settings),
             carried: Ring::new(),
             backlog: Backlog::new(settings.queue.limit()),
             service: Link::service(plan),
@@ -106,7 +104,7 @@ impl<P: Copy> Link<P> {
         link
     }
 
-    /// [`Link::build`] of [`LinkPlan::new`].
+    /// Builds a link with the default plan: [`Link::build`] of [`LinkPlan::new`].
     #[must_use]
     pub fn new(settings: &LinkSettings, seed: u64, name: &str) -> Link<P> {
         Link::build(&LinkPlan::new(settings, seed, name))
@@ -131,7 +129,9 @@ impl<P: Copy> Link<P> {
             let on_air = plan.medium_rate.unwrap_or(settings.rate);
             return Service::Port(Box::new(Port::new(queue(), (on_air, settings.rate))));
         }
-        let course = plan.timeline.map(|line| Course::new(plan, line.clone()));
+        let course = plan
+            .timeline
+            .map(|line| LinkCursor::new(plan, line.clone()));
         let arq = plan.arq.map(Arq::new);
         let known = plan.timeline.is_none_or(|line| line.always_resumes());
         if plan.precompute && arq.is_none() && known {
@@ -151,7 +151,7 @@ impl<P: Copy> Link<P> {
 impl<P: Copy> Service<P> {
     fn event_driven(
         queue: ManagedQueue<P>,
-        course: Option<Course>,
+        course: Option<LinkCursor>,
         arq: Option<Arq<P>>,
     ) -> Service<P> {
         Service::EventDriven(Box::new(EventDriven {

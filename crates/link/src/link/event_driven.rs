@@ -2,7 +2,7 @@
 
 use super::{Carried, Link, Service};
 use crate::arq::{Arq, Next};
-use crate::course::{Course, Fate, Flight};
+use crate::cursor::{Fate, Flight, LinkCursor};
 use crate::queue::ManagedQueue;
 use crate::timed::{PendingLoss, Timed};
 use crate::{PacketMeta, Verdict, XcpHeader};
@@ -16,6 +16,22 @@ pub(super) struct EventDriven<P> {
     pub(super) timed: Option<Box<Timed<P>>>,
     /// Its retransmission, if it has one.
     pub(super) arq: Option<Box<Arq<P>>>,
+}
+
+impl<P> Service<P> {
+    fn server(&self) -> Option<&EventDriven<P>> {
+        match self {
+            Service::EventDriven(server) => Some(server),
+            _ => None,
+        }
+    }
+
+    fn server_mut(&mut self) -> Option<&mut EventDriven<P>> {
+        match self {
+            Service::EventDriven(server) => Some(server),
+            _ => None,
+        }
+    }
 }
 
 impl<P: Copy> Link<P> {
@@ -34,54 +50,41 @@ impl<P: Copy> Link<P> {
     }
 
     /// The link's course through its timeline, if it has one.
-    pub(super) fn course(&self) -> Option<&Course> {
+    pub(super) fn course(&self) -> Option<&LinkCursor> {
         match &self.service {
             Service::Scheduled(service) => Some(&service.course),
             _ => self.timed().map(|timed| &timed.course),
         }
     }
 
-    /// What is on an event-driven link with a timeline.
+    /// Packets on an event-driven link with a timeline.
     pub(super) fn timed(&self) -> Option<&Timed<P>> {
-        match &self.service {
-            Service::EventDriven(server) => server.timed.as_deref(),
-            _ => None,
-        }
+        self.service.server()?.timed.as_deref()
+    }
+
+    pub(super) fn arq(&self) -> Option<&Arq<P>> {
+        self.service.server()?.arq.as_deref()
     }
 
     pub(super) fn managed_queue(&self) -> Option<&ManagedQueue<P>> {
         match &self.service {
-            Service::EventDriven(server) => Some(&server.queue),
             Service::Port(port) => Some(&port.queue),
-            _ => None,
+            service => Some(&service.server()?.queue),
         }
     }
 
     fn managed_queue_mut(&mut self) -> Option<&mut ManagedQueue<P>> {
         match &mut self.service {
-            Service::EventDriven(server) => Some(&mut server.queue),
             Service::Port(port) => Some(&mut port.queue),
-            _ => None,
+            service => Some(&mut service.server_mut()?.queue),
         }
     }
 
     /// Packets in the link that are not in its ring: they wait, will be lost,
     /// or may be sent again.
     pub(super) fn inside(&self) -> usize {
-        let more = match &self.service {
-            Service::EventDriven(server) => {
-                let lost = server
-                    .timed
-                    .as_ref()
-                    .map_or(0, |t| t.pending_losses().len());
-                let held = server.arq.as_ref().map_or(0, |arq| arq.held());
-                lost + held
-            }
-            Service::Port(_) => usize::from(self.held().is_some()),
-            _ => 0,
-        };
-        let queue = self.managed_queue();
-        more + queue.map_or(0, ManagedQueue::packets) as usize
+        let lost = self.timed().map_or(0, |t| t.pending_losses().len());
+        lost + self.arq().map_or(0, Arq::held) + self.unsent() as usize
     }
 
     /// True if the queue reads congestion headers and packets are to be offered
@@ -153,10 +156,9 @@ impl<P: Copy> Link<P> {
     /// [`Link::poll_verdict`] returns them. They count as dropped early.
     pub fn drop_waiting(&mut self, now: Time, is_superfluous: impl FnMut(&P) -> bool) {
         self.advance(now);
-        let Service::EventDriven(server) = &mut self.service else {
+        let Some(EventDriven { queue, .. }) = self.service.server_mut() else {
             return;
         };
-        let queue = &mut server.queue;
         let before = queue.dropped();
         queue.drop_waiting(now, is_superfluous, &mut self.counters);
         if queue.dropped() > before {
@@ -170,8 +172,8 @@ impl<P: Copy> Link<P> {
         if let Service::Scheduled(service) = &mut self.service {
             return service.advance(now, &mut self.counters);
         }
-        while self.transmitter.next_free <= now && self.send_next(now) {}
-        if let Service::EventDriven(server) = &mut self.service
+        while self.transmitter.next_free <= now && self.send_next(now).is_some() {}
+        if let Some(server) = self.service.server_mut()
             && let Some(timed) = &mut server.timed
         {
             while let Some((packet, verdict)) = timed.lost(now, &mut self.counters) {
@@ -180,40 +182,31 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Lets the free transmitter take a packet; false if there is none, or if
+    /// Lets the free transmitter take a packet; `None` if there is none, or if
     /// it can send only after `now`.
-    fn send_next(&mut self, now: Time) -> bool {
-        let Service::EventDriven(server) = &mut self.service else {
-            return false;
-        };
-        let EventDriven { queue, timed, arq } = &mut **server;
+    fn send_next(&mut self, now: Time) -> Option<()> {
+        let EventDriven { queue, timed, arq } = self.service.server_mut()?;
         if arq.is_some() {
             return self.send_by_arq(now);
         }
-        let Some(entered) = queue.head() else {
-            return false;
-        };
+        let entered = queue.head()?;
         let mut at = self.transmitter.next_free.max(entered);
         if let Some(timed) = timed {
             at = timed.course.resume(at, entered);
             if at > now {
                 self.transmitter.next_free = at;
-                return false;
+                return None;
             }
         }
         let dropped = queue.dropped();
-        let next = queue.dequeue(at, &mut self.counters);
+        let waiter = queue.dequeue(at, &mut self.counters)?;
         let fewer = queue.dropped() > dropped;
-        let Some(waiter) = next else {
-            return false;
-        };
         let bytes = waiter.meta.bytes;
         self.counters.queueing += at.since(waiter.entered);
-        let wire = bytes.saturating_add(self.transmitter.framing);
         if let Some(timed) = timed {
             let (packet, carried) = (waiter.packet, &mut self.carried);
             let channel = self.channel.as_deref_mut();
-            let sent = timed.course.transmit(entered, at, wire, channel);
+            let sent = timed.course.transmit(entered, at, bytes, channel);
             self.transmitter.next_free = sent.0;
             let arrival = |place: usize| carried.get(place).map_or(Time::ZERO, |c| c.arrival);
             let arrives = timed.sent_packet((packet, bytes), sent, carried.len(), arrival);
@@ -224,10 +217,11 @@ impl<P: Copy> Link<P> {
             if fewer {
                 self.record(at);
             }
-            return true;
+            return Some(());
         }
         self.transmitter.next_free = at + self.transmitter.time(bytes);
         let ends = self.transmitter.next_free;
+        let wire = self.transmitter.wire.packet(bytes);
         if self.channel.as_mut().is_some_and(|c| c.loses(wire, ends)) {
             self.counters.channel_losses += 1;
             self.counters.lost_bytes += u64::from(bytes);
@@ -242,26 +236,15 @@ impl<P: Copy> Link<P> {
         if fewer {
             self.record(at);
         }
-        true
+        Some(())
     }
 
     /// The same where what is lost is sent again.
-    fn send_by_arq(&mut self, now: Time) -> bool {
-        let Service::EventDriven(server) = &mut self.service else {
-            return false;
-        };
-        let EventDriven {
-            queue,
-            arq: Some(arq),
-            timed,
-        } = &mut **server
-        else {
-            return false;
-        };
+    fn send_by_arq(&mut self, now: Time) -> Option<()> {
+        let EventDriven { queue, timed, arq } = self.service.server_mut()?;
+        let arq = arq.as_deref_mut()?;
         let next = arq.next(self.transmitter.next_free, queue.head());
-        let Some((mut at, next)) = next.filter(|next| next.0 <= now) else {
-            return false;
-        };
+        let (mut at, next) = next.filter(|next| next.0 <= now)?;
         let entered = match next {
             Next::Again(_) => at,
             Next::New => queue.head().unwrap_or(at),
@@ -270,37 +253,31 @@ impl<P: Copy> Link<P> {
             at = timed.course.resume(at, entered);
             if at > now || at == Time::MAX {
                 self.transmitter.next_free = at;
-                return false;
+                return None;
             }
         }
         let dropped = queue.dropped();
-        let taken = match next {
-            Next::Again(_) => None,
-            Next::New => match queue.dequeue(at, &mut self.counters) {
-                Some(waiter) => Some(waiter),
-                None => return false,
-            },
-        };
-        let fewer = queue.dropped() > dropped;
-        arq.learn(at);
-        let number = match (next, taken) {
-            (_, Some(waiter)) => {
-                self.counters.queueing += at.since(waiter.entered);
-                arq.take(&waiter)
-            }
-            (Next::Again(number), None) => {
+        let number = match next {
+            Next::Again(number) => {
+                arq.learn(at);
                 self.counters.repeats += 1;
                 number
             }
-            (Next::New, None) => return false,
+            Next::New => {
+                let waiter = queue.dequeue(at, &mut self.counters)?;
+                arq.learn(at);
+                self.counters.queueing += at.since(waiter.entered);
+                arq.take(&waiter)
+            }
         };
+        let fewer = queue.dropped() > dropped;
         let bytes = arq.bytes(number);
-        let wire = bytes.saturating_add(self.transmitter.framing);
         let channel = self.channel.as_deref_mut();
         let flight = match timed {
-            Some(timed) => timed.course.fly(entered, at, wire, channel),
+            Some(timed) => timed.course.fly(entered, at, bytes, channel),
             None => {
                 let end = at + self.transmitter.time(bytes);
+                let wire = self.transmitter.wire.packet(bytes);
                 let lost = channel.is_some_and(|c| c.loses(wire, end));
                 Flight {
                     end,
@@ -317,20 +294,17 @@ impl<P: Copy> Link<P> {
         if fewer {
             self.record(at);
         }
-        true
+        Some(())
     }
 
     /// What comes of a transmission of packet `number`: packets that are passed
     /// on, or one that is given up.
     fn follow_up(&mut self, number: u64, flight: &Flight) {
-        let Service::EventDriven(server) = &mut self.service else {
-            return;
-        };
-        let EventDriven {
+        let Some(EventDriven {
             queue,
             arq: Some(arq),
             timed,
-        } = &mut **server
+        }) = self.service.server_mut()
         else {
             return;
         };
@@ -388,20 +362,18 @@ impl<P: Copy> Link<P> {
         self.delays = Some(delays);
     }
 
-    /// When the driver must call [`Link::deliver_due`] next: a packet arrives at
-    /// the far end, or, where none is under way, the transmitter takes one that
-    /// waits.
+    /// When the driver must call [`Link::deliver_due`] next: a packet arrives at the far end, or,
+    /// if none is in flight, the transmitter takes a waiting one.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         let arrival = self.next_arrival();
         if arrival.is_some() && !self.timed().is_some_and(|timed| timed.course.overtakes()) {
-            // What is sent next arrives later.
+            // Later packets arrive later.
             return arrival;
         }
-        let Service::EventDriven(server) = &self.service else {
+        let Some(EventDriven { queue, arq, .. }) = self.service.server() else {
             return arrival;
         };
-        let EventDriven { queue, arq, .. } = &**server;
         if let Some(arq) = arq {
             let next = arq.next(self.transmitter.next_free, queue.head());
             // Where the link is down for good it sends nothing again.
@@ -418,8 +390,9 @@ impl<P: Copy> Link<P> {
         if self.next_arrival()? > now {
             return None;
         }
-        if let Service::EventDriven(server) = &mut self.service
-            && let Some(timed) = &mut server.timed
+        if let Some(EventDriven {
+            timed: Some(timed), ..
+        }) = self.service.server_mut()
         {
             timed.delivered();
         }
@@ -448,15 +421,10 @@ impl<P: Copy> Link<P> {
     /// The packets that wait in an event-driven link, the next first within
     /// each of its queues, and those that it may send again.
     pub fn waiting_packets(&self) -> impl Iterator<Item = &P> {
-        let arq = match &self.service {
-            Service::EventDriven(server) => server.arq.as_deref(),
-            _ => None,
-        };
         let queue = self.managed_queue().into_iter();
         let waiting = queue.flat_map(ManagedQueue::waiting);
-        let held = self.held().into_iter();
-        held.chain(waiting)
-            .chain(arq.into_iter().flat_map(Arq::packets))
+        let again = self.arq().into_iter().flat_map(Arq::packets);
+        self.held().into_iter().chain(waiting).chain(again)
     }
 
     /// What became of a packet that waited, the first that has not been

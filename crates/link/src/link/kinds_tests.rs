@@ -1,8 +1,8 @@
-//! What holds for every kind of queue.
+//! Properties of every kind of queue.
 
 use super::*;
 use crate::{
-    ChannelSettings, CoDelSettings, Feedback, FqCoDelSettings, Limit, LinkSettings,
+    ChannelSettings, CoDelSettings, Feedback, FqCoDelSettings, Limit, LinkSettings, PieSettings,
     PriorityDropSettings, QueueSettings, RedPreset, RedSettings, XcpHeader, XcpSettings,
 };
 use bentpipe_units::{Bytes, Rate, Ratio};
@@ -37,7 +37,7 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
         (1u32..40).prop_map(Limit::Packets),
         (1500u64..40_000).prop_map(|n| Limit::Bytes(Bytes::new(n))),
     ];
-    (limit, 0usize..9, any::<bool>()).prop_map(|(limit, kind, ecn)| match kind {
+    (limit, 0usize..10, any::<bool>()).prop_map(|(limit, kind, ecn)| match kind {
         0 => QueueSettings::drop_tail(limit),
         1..=3 => {
             let preset = RedPreset::ALL[kind - 1].1;
@@ -57,6 +57,15 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
             p_xcp: ecn,
             ..XcpSettings::new(limit)
         }),
+        9 => QueueSettings::Pie(PieSettings {
+            ecn,
+            // Quick enough for a short test.
+            target: Duration::from_millis(1),
+            burst: Duration::from_millis(15),
+            alpha: 50.0,
+            beta: 500.0,
+            ..PieSettings::new(limit)
+        }),
         6 => QueueSettings::FqCoDel(FqCoDelSettings {
             quantum: Bytes::new(700),
             ..FqCoDelSettings::new(limit)
@@ -74,13 +83,11 @@ pub(super) fn any_queue() -> impl Strategy<Value = QueueSettings> {
 
 pub(super) fn settings(queue: QueueSettings, loss: f64) -> LinkSettings {
     LinkSettings {
-        rate: Rate::from_mbps(3),
-        one_way_delay: Duration::from_millis(7),
-        queue,
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(loss).unwrap(),
         },
         framing: Bytes::new(10),
+        ..LinkSettings::new(Rate::from_mbps(3), Duration::from_millis(7), queue)
     }
 }
 
@@ -92,7 +99,7 @@ pub(super) fn event_driven(settings: &LinkSettings) -> Link<usize> {
     })
 }
 
-/// What a link did with packets 0, 1, ...
+/// Fate of packets 0, 1, ...
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Done {
     pub(super) arrived: Vec<(usize, Time)>,
@@ -115,8 +122,7 @@ impl Done {
     }
 
     fn sorted(mut self) -> Done {
-        // Nobody sees the mark of a packet that is lost: a precomputed link does not
-        // tell of it.
+        // The mark of a lost packet is invisible: a precomputed link does not report it.
         self.marked.retain(|p| !self.lost.contains(p));
         self.marked.sort_unstable();
         self.dropped.sort_unstable();
@@ -245,7 +251,9 @@ proptest! {
             }
             // And with XCP where nobody hears of the feedback.
             QueueSettings::Xcp(ref xcp) => QueueSettings::drop_tail(xcp.limit),
-            QueueSettings::CoDel(_) | QueueSettings::FqCoDel(_) => return Ok(()),
+            QueueSettings::CoDel(_) | QueueSettings::FqCoDel(_) | QueueSettings::Pie(_) => {
+                return Ok(());
+            }
             ref other => other.clone(),
         };
         let mut one: Link<usize> = Link::new(&settings(precomputed, loss), 1, "l");

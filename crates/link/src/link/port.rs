@@ -7,7 +7,7 @@
 use super::{Carried, Link, Service};
 use crate::queue::{ManagedQueue, Waiter};
 use crate::{PacketMeta, Verdict};
-use bentpipe_units::{Bytes, Duration, Rate, Time};
+use bentpipe_units::{Bytes, Duration, LogLinear, Rate, Time};
 
 /// The terminal's side of a medium.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ struct Held<P> {
     left: u64,
 }
 
-/// What became of a packet that a medium has finished.
+/// Fate of a packet that a medium has finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
     /// When it arrives; `None` where the channel destroyed it.
@@ -48,6 +48,9 @@ struct Waits {
 /// Bins per factor of two, as a power of two.
 const FINE: u32 = 4;
 
+/// Bins of [`Waits`]: longer waits count in the last.
+const BINS: usize = 1024;
+
 impl Waits {
     fn new() -> Waits {
         Waits {
@@ -57,14 +60,11 @@ impl Waits {
     }
 
     fn add(&mut self, wait: Duration) {
-        let ns = wait.as_nanos();
-        let octave = ns.max(1).ilog2().saturating_sub(FINE);
-        // Below 2^FINE a bin is a nanosecond.
-        let bin = (((octave as usize) << FINE) + (ns >> octave) as usize).min(1023);
         if self.bins.is_empty() {
-            self.bins = vec![0; 1024];
+            self.bins = vec![0; BINS];
         }
-        self.bins[bin] += 1;
+        let (bin, _) = LogLinear::<FINE>::bin_of(wait.as_nanos());
+        self.bins[bin.min(BINS - 1)] += 1;
         self.total += 1;
     }
 
@@ -75,12 +75,11 @@ impl Waits {
         for (bin, n) in self.bins.iter().enumerate() {
             so_far += n;
             if so_far > target || (so_far == self.total && so_far > 0) {
-                let octave = (bin >> FINE).saturating_sub(1) as u32;
-                let mantissa = (bin - ((octave as usize) << FINE)) as u64;
-                if mantissa == 0 {
+                if bin == 0 {
                     return Duration::ZERO;
                 }
-                return Duration::from_nanos((mantissa + 1) << octave);
+                let end = LogLinear::<FINE>::floor(bin + 1);
+                return Duration::from_nanos(u64::try_from(end).unwrap_or(u64::MAX));
             }
         }
         Duration::ZERO
@@ -128,6 +127,11 @@ impl<P: Copy> Link<P> {
         }
     }
 
+    /// The packet that a medium has taken and not finished.
+    fn held_packet(&self) -> Option<&Held<P>> {
+        self.as_port()?.held.as_ref()
+    }
+
     /// Lets a packet wait for the medium, or drops it.
     pub(super) fn enqueue_at_port(&mut self, now: Time, packet: P, meta: PacketMeta) -> Verdict {
         let counters = &mut self.counters;
@@ -151,7 +155,7 @@ impl<P: Copy> Link<P> {
     /// Takes the next packet at `at`, where none is held. True if one is held
     /// then.
     pub(crate) fn port_take(&mut self, at: Time) -> bool {
-        let framing = u64::from(self.transmitter.framing);
+        let wire = self.transmitter.wire;
         let Service::Port(port) = &mut self.service else {
             return false;
         };
@@ -163,15 +167,14 @@ impl<P: Copy> Link<P> {
             port.idle_since.get_or_insert(at);
             return false;
         };
-        let left = port.on_air(u64::from(waiter.meta.bytes) + framing);
+        let left = port.on_air(u64::from(wire.packet(waiter.meta.bytes)));
         port.held = Some(Held { waiter, left });
         true
     }
 
     /// Bytes on the wire that are still to go of the packet that is held.
     pub(crate) fn port_left(&self) -> u64 {
-        let held = self.as_port().and_then(|port| port.held.as_ref());
-        held.map_or(0, |held| held.left)
+        self.held_packet().map_or(0, |held| held.left)
     }
 
     /// A piece of the packet that is held went.
@@ -188,7 +191,7 @@ impl<P: Copy> Link<P> {
         let own = self.transmitter.time(bytes);
         self.counters.queueing += delay.saturating_sub(own);
         self.transmitter.next_free = end;
-        let wire = bytes.saturating_add(self.transmitter.framing);
+        let wire = self.transmitter.wire.packet(bytes);
         if self.channel.as_mut().is_some_and(|c| c.loses(wire, end)) {
             self.port_lose(&waiter);
             return Some(Finished {
@@ -242,8 +245,8 @@ impl<P: Copy> Link<P> {
             return Bytes::ZERO;
         };
         let (packets, bytes) = port.queue.backlog();
-        let waiting = self.transmitter.wire(packets, bytes);
-        Bytes::new(port.on_air(waiting.get()) + self.port_left())
+        let waiting = self.transmitter.wire.packets(packets, bytes);
+        Bytes::new(port.on_air(waiting) + self.port_left())
     }
 
     /// Packets that wait for the medium, that which is held among them.
@@ -258,13 +261,12 @@ impl<P: Copy> Link<P> {
 
     /// The packet that a medium has taken and not finished.
     pub(super) fn held(&self) -> Option<&P> {
-        let held = self.as_port()?.held.as_ref()?;
-        Some(&held.waiter.packet)
+        Some(&self.held_packet()?.waiter.packet)
     }
 
     /// How long the packet that is held has been here at `now`.
     pub(super) fn held_since(&self, now: Time) -> Duration {
-        let held = self.as_port().and_then(|port| port.held.as_ref());
+        let held = self.held_packet();
         held.map_or(Duration::ZERO, |held| now.since(held.waiter.entered))
     }
 

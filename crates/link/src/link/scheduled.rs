@@ -6,7 +6,7 @@
 //! link; what lies ahead is reported with its time.
 
 use super::{Carried, Link, Service};
-use crate::course::{Course, Fate};
+use crate::cursor::{Fate, LinkCursor};
 use crate::queue::{AdmissionRule, Decision, QueueState, Rule};
 use crate::ring::Ring;
 use crate::timeline::Span;
@@ -18,7 +18,7 @@ use bentpipe_units::{Duration, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Scheduled {
     pub(super) rule: Rule,
-    pub(super) course: Course,
+    pub(super) course: LinkCursor,
     waiting: Ring<Waiting>,
     waiting_bytes: u64,
     /// Where in the timeline the first of them starts.
@@ -37,7 +37,7 @@ struct Waiting {
 }
 
 impl Scheduled {
-    pub(super) fn new(rule: Rule, course: Course) -> Scheduled {
+    pub(super) fn new(rule: Rule, course: LinkCursor) -> Scheduled {
         Scheduled {
             rule,
             head: course.cursor(),
@@ -79,15 +79,18 @@ impl Scheduled {
         waits.fold(Duration::ZERO, |sum, wait| sum + wait)
     }
 
-    /// How long a packet would wait that arrived at `now`, behind `wire` bytes
-    /// that wait for a transmitter that is free at `free`.
-    pub(super) fn delay(&self, now: Time, free: Time, wire: u64) -> Duration {
+    /// How long a packet would wait that arrived at `now`, behind those that wait for a
+    /// transmitter that is free at `free`.
+    pub(super) fn delay(&self, now: Time, free: Time) -> Duration {
+        let (packets, bytes) = (self.packets(), self.bytes());
         match self.waiting.front() {
             Some(first) => {
                 let mut span = self.head;
-                self.course.finish(&mut span, first.start, wire).since(now)
+                self.course
+                    .finish(&mut span, first.start, packets, bytes)
+                    .since(now)
             }
-            None => self.course.drain(now, free, wire),
+            None => self.course.drain(now, free, packets, bytes),
         }
     }
 
@@ -136,9 +139,8 @@ impl<P: Copy> Link<P> {
             let verdict = Verdict::QueueDrop;
             return Admission::Lost { verdict, at: now };
         }
-        let wire = meta.bytes.saturating_add(self.transmitter.framing);
         let channel = self.channel.as_deref_mut();
-        let (end, fate) = service.course.transmit(now, start, wire, channel);
+        let (end, fate) = service.course.transmit(now, start, meta.bytes, channel);
         self.transmitter.next_free = end;
         if waits {
             service.waiting.push_back(Waiting {
@@ -182,13 +184,12 @@ impl<P: Copy> Link<P> {
                 // All at once, as the event-driven link reckons it: no
                 // rounding from packet to packet.
                 let (packets, bytes) = (service.packets(), service.waiting_bytes);
-                let wire = self.transmitter.wire(packets, bytes).get();
                 let start = first.start;
                 let span = &mut service.head;
                 service.course.seek(span, start);
                 service
                     .course
-                    .finish(&mut span.clone(), start, wire)
+                    .finish(&mut span.clone(), start, packets, bytes)
                     .since(now)
             }
             _ => end.since(now),

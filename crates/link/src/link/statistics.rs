@@ -34,7 +34,7 @@ impl<P: Copy> Link<P> {
     }
 
     /// True if the queue has room for a packet of `bytes` at `now`. The
-    /// discipline may drop it all the same.
+    /// discipline may drop it nevertheless.
     pub fn has_room(&mut self, now: Time, bytes: u32) -> bool {
         self.advance(now);
         self.backlog.advance(now);
@@ -58,13 +58,12 @@ impl<P: Copy> Link<P> {
     pub(super) fn delay(&self, now: Time) -> Duration {
         let free = self.transmitter.next_free;
         let (packets, bytes) = self.waiting_backlog();
-        let waiting = self.transmitter.wire(packets, bytes);
         match &self.service {
             Service::DropTail | Service::Red(_) => free.since(now),
-            Service::Scheduled(service) => service.delay(now, free, waiting.get()),
+            Service::Scheduled(service) => service.delay(now, free),
             Service::EventDriven(_) | Service::Port(_) => match self.timed() {
-                Some(timed) => timed.course.drain(now, free, waiting.get()),
-                None => free.since(now) + self.transmitter.rate.transmission_time(waiting),
+                Some(timed) => timed.course.drain(now, free, packets, bytes),
+                None => free.since(now) + self.transmitter.time_of(packets, bytes),
             },
         }
     }
@@ -85,7 +84,7 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Packets that waited on the mean over the time up to `now`, the end of
+    /// Packets that waited on average over the time up to `now`, the end of
     /// the run.
     #[must_use]
     pub fn mean_waiting(&mut self, now: Time) -> f64 {
@@ -116,21 +115,17 @@ impl<P: Copy> Link<P> {
         if let Some(course) = self.course() {
             return share(course.busy(now), now);
         }
-        if let Service::EventDriven(server) = &self.service
-            && let Some(arq) = server.arq.as_deref()
-        {
+        if let Some(arq) = self.arq() {
             let ahead = self.transmitter.next_free.since(now);
             return share(arq.busy.saturating_sub(ahead), now);
         }
         let c = &self.counters;
         let sent = c.offered - c.queue_drops - self.unsent();
-        let given = self.transmitter.wire(sent, c.accepted_bytes + c.lost_bytes);
         let busy = self
             .transmitter
-            .rate
-            .transmission_time(given)
-            .saturating_sub(self.transmitter.next_free.since(now));
-        share(busy, now)
+            .time_of(sent, c.accepted_bytes + c.lost_bytes);
+        let ahead = self.transmitter.next_free.since(now);
+        share(busy.saturating_sub(ahead), now)
     }
 }
 

@@ -73,6 +73,23 @@ fn order_is_kept_when_the_delay_falls() {
 }
 
 #[test]
+fn a_preamble_takes_the_same_time_at_any_rate() {
+    let slow = Piece {
+        rate: Rate::from_mbps(6),
+        ..piece(10, 0)
+    };
+    let mut settings = settings(QueueSettings::drop_tail(Limit::Packets(100)), 0.0);
+    settings.framing = Bytes::ZERO;
+    settings.preamble = Duration::from_millis(3);
+    let mut link = timed_link(&settings, Timeline::new(vec![piece(0, 0), slow]).unwrap());
+    // 3 and 1 ms, then 3 and 2 ms.
+    for (packet, from, until) in [(0, 0, 4), (1, 20, 25)] {
+        link.offer(at(from), packet, PacketMeta::plain(1500));
+        assert_eq!(link.free_at(), at(until));
+    }
+}
+
+#[test]
 fn another_route_may_overtake() {
     let other = Piece {
         route: 1,
@@ -137,7 +154,7 @@ fn what_waits_for_an_outage_to_end_fills_the_queue() {
     link.advance(end);
     assert_eq!(link.free_at(), at(1110));
     assert!((link.utilisation(end) - 0.05).abs() < 1e-12);
-    // 100 of them wait 510 ms and then half of the 99 before them on the mean.
+    // 100 of them wait 510 ms and then half of the 99 before them on average.
     let waited = 100.0 * 0.51 + 99.0 * 50.0 * 1e-3;
     assert!((link.mean_waiting(end) - waited / 2.0).abs() < 1e-9);
     // The delay at a random instant: none for 10 + 890 ms, from 1000 to 510 ms
@@ -378,12 +395,13 @@ proptest! {
     #[test]
     fn a_precomputed_timeline_does_what_the_event_driven_one_does(
         steps in any_steps(), queue in any_queue(), line in any_timeline(), stop in 0usize..400,
-        loss in 0.0..0.2f64,
+        loss in 0.0..0.2f64, preamble in prop_oneof![Just(0), 0u64..3_000_000],
     ) {
         if queue.is_event_driven() || !line.always_resumes() {
             return Ok(());
         }
-        let settings = settings(queue, loss);
+        let mut settings = settings(queue, loss);
+        settings.preamble = Duration::from_nanos(preamble);
         let line = Arc::new(line);
         let plan = LinkPlan {
             timeline: Some(&line),

@@ -3,7 +3,7 @@
 //! Source: T. Le-Ngoc and J. I. Mohammed, *Combined free/demand assignment
 //! multiple access (CFDAMA) protocols for packet satellite communication*,
 //! Proc. IEEE ICUPC, 1993, of which only the abstract and what later work says
-//! of it are to be had: requests wait first come, first served at a scheduler;
+//! of it are available: requests wait first come, first served at a scheduler;
 //! a slot for which no request waits is assigned freely, round robin; a
 //! terminal that was served moves to the tail of the round.
 //!
@@ -17,7 +17,7 @@
 //!   emptied the queue) is lost.
 //! - Random access: a terminal hears after one hop that its request met
 //!   another, waits a uniform number of frames of 2^k - 1 at most after the
-//!   k-th time in a row (k at most 5), and asks anew.
+//!   k-th time in a row (k at most 5), and asks again.
 
 use super::round::Round;
 use bentpipe_units::{Duration, Time};

@@ -1,9 +1,8 @@
-//! What a terminal has done to get at the medium.
+//! Counters of a terminal's access to the medium.
 
 use bentpipe_units::Duration;
 
-/// What one terminal has done so far, beside the [`crate::Counters`] of its
-/// link.
+/// What one terminal has done so far, in addition to the [`crate::Counters`] of its link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessCounters {
     /// Requests for slots that it sent.

@@ -1,9 +1,8 @@
 //! Proportional allocation of slots on demand.
 //!
-//! Source: R. Secchi, *TDMA DAMA satellite support* for ns-2 (2006), of which
-//! only the description is to be had: slots are allocated in proportion,
-//! terminal i gets ceil(Ns R_i / R) of Ns, what that is too much is remembered
-//! and subtracted in later frames, and a packet may go on in the next slot. A
+//! Source: R. Secchi, *TDMA DAMA satellite support* for ns-2 (2006), of which only the description
+//! is available: slots are allocated in proportion, terminal i gets ceil(Ns R_i / R) of Ns, the
+//! excess is remembered and subtracted in later frames, and a packet may go on in the next slot. A
 //! requester at each terminal and an allocator talk once a frame.
 //!
 //! Left open, and the reading chosen:
@@ -17,7 +16,7 @@
 //!   left as long as any terminal asks for slots, and excesses add up to zero.
 //! - With no request there is no allocation.
 
-/// The allocator.
+/// Allocates the slots of each frame in proportion to demand.
 #[derive(Clone, Debug)]
 pub(super) struct Allocator {
     /// Slots asked for and not allocated yet.
@@ -76,7 +75,7 @@ impl Allocator {
             }
             self.order.push(i as u32);
             let share = f64::from(slots) * asked as f64 / all - self.excess[i];
-            // A share that is whole but for rounding is whole.
+            // A share that is an integer up to rounding errors is one.
             let given = ceil(share - 1e-9).max(0);
             self.given[i] = given as u64;
             self.excess[i] = given as f64 - share;

@@ -166,7 +166,7 @@ impl Framed {
                     allocator,
                     on_the_way,
                 } => {
-                    // What was asked for is given, even if it is not needed.
+                    // Requested slots are granted, even if they are no longer needed.
                     let given = self.next.1 == 0 || allocator.owner(self.next.1 - 1).is_none();
                     allocator.is_idle() && on_the_way.is_empty() && given
                 }

@@ -1,4 +1,4 @@
-//! What a medium is, as a scenario describes it.
+//! Settings of a medium, as in a scenario.
 
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -10,7 +10,7 @@ pub struct MediumSettings {
     /// One-way delay of the whole hop: from a terminal over the satellite to
     /// the hub.
     pub one_way_delay: Duration,
-    /// The rule.
+    /// The access rule and its parameters.
     pub access: AccessSettings,
 }
 
@@ -19,7 +19,7 @@ pub struct MediumSettings {
 pub enum AccessSettings {
     /// Fixed TDMA: every slot has its owner.
     Tdma {
-        /// Frame and slots.
+        /// Frame length and slots per frame.
         frame: FrameSettings,
     },
     /// TDMA whose slots are allocated on demand, in proportion.
@@ -27,16 +27,16 @@ pub enum AccessSettings {
         /// Frame and slots. The minislots, one for each terminal, carry the
         /// requests.
         frame: FrameSettings,
-        /// Who allocates.
+        /// Where the allocator is: on the ground or on board.
         scheduler: Scheduler,
     },
     /// Combined free and demand assignment.
     CfDama {
-        /// Frame and slots.
+        /// Frame length and slots per frame.
         frame: FrameSettings,
-        /// Who assigns.
+        /// Where the allocator is: on the ground or on board.
         scheduler: Scheduler,
-        /// How requests travel.
+        /// How terminals send requests.
         requests: Requests,
     },
     /// Whoever has something sends it.
@@ -72,7 +72,7 @@ pub enum Scheduler {
 /// How requests for slots reach the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Requests {
-    /// Every terminal has a minislot of its own in every frame.
+    /// Every terminal has its own minislot in every frame.
     Preassigned,
     /// A request rides on a packet in a data slot: a terminal with none can
     /// only wait for a free one.
@@ -85,7 +85,7 @@ pub enum Requests {
     },
 }
 
-/// ALOHA.
+/// Settings of pure and slotted ALOHA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct AlohaSettings {
     /// Slot length; `None` for unslotted ALOHA. A packet longer than a slot

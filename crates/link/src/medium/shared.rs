@@ -1,7 +1,7 @@
 //! A medium and its terminals in one.
 
 use super::{AccessCounters, Medium, MediumSettings, Ports};
-use crate::{ChannelSettings, Link, LinkPlan, LinkSettings, PacketMeta, QueueSettings, Verdict};
+use crate::{Link, LinkPlan, LinkSettings, PacketMeta, QueueSettings, Verdict};
 use bentpipe_units::{Bytes, Time};
 
 /// A medium that owns the links of its terminals, which are all alike: for
@@ -44,11 +44,8 @@ impl<P: Copy> SharedLink<P> {
         name: &str,
     ) -> SharedLink<P> {
         let link = LinkSettings {
-            rate: settings.rate,
-            one_way_delay: settings.one_way_delay,
-            queue: queue.clone(),
-            channel: ChannelSettings::Perfect,
             framing,
+            ..LinkSettings::new(settings.rate, settings.one_way_delay, queue.clone())
         };
         let port = |i: usize| {
             let name = format!("{name}[{}]", i + 1);

@@ -5,13 +5,9 @@
 //! link removes the acknowledgements that the packet makes superfluous with
 //! [`Link::drop_waiting`](crate::Link::drop_waiting).
 
-use super::fifo::{AdmissionRule, Fifo, Waiter};
-use super::{
-    Decision, Discipline, DropTail, DropTailSettings, QueueContext, QueueEvents, QueueKind,
-    QueueState,
-};
+use super::fifo::{AdmissionRule, Fifo, FifoRule};
+use super::{Decision, QueueContext, QueueEvents, QueueKind, QueueState};
 use crate::{Limit, PacketMeta};
-use bentpipe_units::Time;
 
 /// Parameters of a queue that filters acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -35,53 +31,34 @@ impl QueueKind for AckFilterSettings {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct AckFilter<P> {
-    rule: DropTail,
-    fifo: Fifo<P>,
+pub(crate) struct AckFilter {
+    limit: Limit,
 }
 
-impl<P: Copy> Discipline<P> for AckFilter<P> {
+impl AdmissionRule for AckFilter {
     type Settings = AckFilterSettings;
 
-    fn new(settings: &AckFilterSettings, link: &QueueContext<'_>) -> AckFilter<P> {
-        let limit = settings.limit;
+    fn new(settings: &AckFilterSettings, _: &QueueContext<'_>) -> AckFilter {
         AckFilter {
-            rule: DropTail::new(&DropTailSettings { limit }, link),
-            fifo: Fifo::new(),
+            limit: settings.limit,
         }
     }
 
-    fn enqueue(
-        &mut self,
-        state: QueueState,
-        packet: P,
-        meta: PacketMeta,
-        _: &mut QueueEvents<'_, P>,
-    ) -> Decision {
-        self.fifo.admit(&mut self.rule, state, packet, meta)
+    fn decide(&mut self, state: QueueState, meta: PacketMeta) -> Decision {
+        state.drop_tail(self.limit, meta)
     }
+}
 
-    fn dequeue(&mut self, _: Time, _: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
-        self.fifo.pop()
-    }
-
-    fn head(&self) -> Option<Time> {
-        self.fifo.head().map(|w| w.entered)
-    }
-
-    fn fifos(&self) -> &[Fifo<P>] {
-        std::slice::from_ref(&self.fifo)
-    }
-
+impl<P: Copy> FifoRule<P> for AckFilter {
     fn drop_waiting(
         &mut self,
+        fifo: &mut Fifo<P>,
         mut is_superfluous: impl FnMut(&P) -> bool,
         events: &mut QueueEvents<'_, P>,
     ) {
-        for place in self.fifo.numbers() {
-            let waits = self.fifo.at(place);
-            if waits.is_some_and(|w| is_superfluous(&w.packet))
-                && let Some(waiter) = self.fifo.remove(place)
+        for place in fifo.numbers() {
+            if fifo.at(place).is_some_and(|w| is_superfluous(&w.packet))
+                && let Some(waiter) = fifo.remove(place)
             {
                 events.drop_early(&waiter);
             }
@@ -94,7 +71,7 @@ mod tests {
     use super::*;
     use crate::queue::{ManagedQueue, QueueSettings};
     use crate::{Counters, Verdict};
-    use bentpipe_units::{Bytes, Duration, Rate};
+    use bentpipe_units::{Bytes, Duration, Rate, Time};
 
     #[test]
     fn a_packet_can_be_dropped_wherever_it_waits() {

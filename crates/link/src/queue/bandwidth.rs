@@ -34,9 +34,8 @@
 //! Example: 10 Mbit/s, u = 0.98, no queue: one connection gets 1.225 MB/s, two get
 //! 612.5 kB/s each; if one of them sent 100 kB/s, the other gets 1.125 MB/s.
 
-use super::drop_tail::{DropTail, DropTailSettings};
-use super::fifo::{AdmissionRule as _, Fifo, Waiter};
-use super::{Decision, Discipline, QueueContext, QueueEvents, QueueKind, QueueState, XcpHeader};
+use super::fifo::{AdmissionRule, Fifo, FifoRule, Waiter};
+use super::{Decision, QueueContext, QueueEvents, QueueKind, QueueState, XcpHeader};
 use crate::{Limit, PacketMeta, Verdict};
 use bentpipe_units::{Duration, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -81,7 +80,7 @@ impl QueueKind for BandwidthSettings {
     }
 }
 
-/// What a router adds to the header of a packet that leaves.
+/// Feedback that a router adds to the header of a departing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// An f32, so that verdicts can be compared.
@@ -101,76 +100,50 @@ impl Stamp {
         }
     }
 
-    /// Bytes a second.
+    /// Share of the connection, bytes per second.
     #[must_use]
     pub fn share(self) -> f32 {
         f32::from_bits(self.share)
     }
 
-    /// Microseconds.
+    /// One-way delay, microseconds.
     #[must_use]
     pub const fn delay_us(self) -> u32 {
         self.delay
     }
 }
 
-/// A drop-tail queue with a router.
-#[derive(Clone, Debug)]
-pub(crate) struct BandwidthQueue<P> {
-    rule: DropTail,
-    fifo: Fifo<P>,
-    /// Whether each of the packets that wait has a header, and the next to come.
-    headers: VecDeque<bool>,
-    announced: bool,
-    router: Router,
-}
-
-impl<P: Copy> Discipline<P> for BandwidthQueue<P> {
+impl AdmissionRule for Router {
     type Settings = BandwidthSettings;
 
-    fn new(settings: &BandwidthSettings, link: &QueueContext<'_>) -> BandwidthQueue<P> {
-        let limit = settings.limit;
-        BandwidthQueue {
-            rule: DropTail::new(&DropTailSettings { limit }, link),
-            fifo: Fifo::new(),
-            headers: VecDeque::new(),
-            announced: false,
-            router: Router::new(settings, link),
-        }
+    fn new(settings: &BandwidthSettings, link: &QueueContext<'_>) -> Router {
+        Router::new(settings, link)
     }
 
-    fn enqueue(
-        &mut self,
-        state: QueueState,
-        packet: P,
-        meta: PacketMeta,
-        _: &mut QueueEvents<'_, P>,
-    ) -> Decision {
+    fn decide(&mut self, state: QueueState, meta: PacketMeta) -> Decision {
         let has_header = std::mem::take(&mut self.announced);
-        self.router.arrive(state.now, meta, has_header, state.bytes);
-        let decision = self.rule.decide(state, meta);
+        self.arrive(state.now, meta, has_header, state.bytes);
+        let decision = state.drop_tail(self.settings.limit, meta);
         if decision.accepts() {
-            self.fifo.push(state.now, packet, meta);
             self.headers.push_back(has_header);
         }
         decision
     }
+}
 
-    fn dequeue(&mut self, _: Time, events: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
-        let waiter = self.fifo.pop()?;
+impl<P: Copy> FifoRule<P> for Router {
+    fn take(
+        &mut self,
+        fifo: &mut Fifo<P>,
+        _: Time,
+        events: &mut QueueEvents<'_, P>,
+    ) -> Option<Waiter<P>> {
+        let waiter = fifo.pop()?;
         if self.headers.pop_front() == Some(true) {
-            let stamp = Stamp::new(self.router.share, self.router.delay);
+            let stamp = Stamp::new(self.share, self.delay);
             events.report(waiter.packet, Verdict::Stamped(stamp));
         }
         Some(waiter)
-    }
-
-    fn head(&self) -> Option<Time> {
-        self.fifo.head().map(|w| w.entered)
-    }
-
-    fn fifos(&self) -> &[Fifo<P>] {
-        std::slice::from_ref(&self.fifo)
     }
 
     fn announce(&mut self, header: Option<XcpHeader>) {
@@ -178,7 +151,7 @@ impl<P: Copy> Discipline<P> for BandwidthQueue<P> {
     }
 
     fn set_rate(&mut self, rate: Rate) {
-        self.router.capacity = rate.bps() as f64 / 8.0;
+        self.capacity = rate.bps() as f64 / 8.0;
     }
 }
 
@@ -191,10 +164,13 @@ struct Connection {
     known: bool,
 }
 
-/// The router's state.
+/// State of the router at one link.
 #[derive(Clone, Debug)]
-struct Router {
+pub(crate) struct Router {
     settings: BandwidthSettings,
+    /// Whether each of the packets that wait has a header, and the next to come.
+    headers: VecDeque<bool>,
+    announced: bool,
     delay: Duration,
     /// C, bytes a second, framing included.
     capacity: f64,
@@ -214,6 +190,8 @@ impl Router {
         let capacity = link.rate.bps() as f64 / 8.0;
         Router {
             settings: *settings,
+            headers: VecDeque::new(),
+            announced: false,
             delay: link.one_way_delay,
             capacity,
             framing: u32::try_from(link.framing.get()).unwrap_or(u32::MAX),
@@ -267,7 +245,7 @@ impl Router {
                 greedy += 1;
             }
         }
-        // A connection always gets a hundredth of what there is.
+        // A connection always gets at least 1% of the rate.
         self.share = (left / f64::from(greedy.max(1))).clamp(0.01 * most, most);
         self.connections.retain(|_, c| c.bytes > 0);
         for connection in self.connections.values_mut() {

@@ -22,11 +22,8 @@
 //! 100 ms after the first, the third 100 / sqrt 2 = 70.7 ms after that, the
 //! fourth 57.7 ms.
 
-use super::fifo::{AdmissionRule, Fifo, Waiter};
-use super::{
-    Decision, Discipline, DropTail, DropTailSettings, QueueContext, QueueEvents, QueueKind,
-    QueueState,
-};
+use super::fifo::{AdmissionRule, Fifo, FifoRule, Waiter};
+use super::{Decision, QueueContext, QueueEvents, QueueKind, QueueState};
 use crate::{Limit, PacketMeta};
 use bentpipe_units::{Bytes, Duration, Time, math};
 
@@ -73,102 +70,42 @@ impl QueueKind for CoDelSettings {
     }
 }
 
-/// A drop-tail queue whose packets CoDel judges when they leave.
+/// Drop-tail whose packets CoDel judges when they leave.
 #[derive(Clone, Debug)]
-pub(crate) struct CoDelQueue<P> {
-    rule: DropTail,
-    fifo: Fifo<P>,
+pub(crate) struct DropTailCoDel {
+    limit: Limit,
     codel: CoDel,
 }
 
-impl<P: Copy> Discipline<P> for CoDelQueue<P> {
+impl AdmissionRule for DropTailCoDel {
     type Settings = CoDelSettings;
 
-    fn new(settings: &CoDelSettings, link: &QueueContext<'_>) -> CoDelQueue<P> {
-        let limit = settings.limit;
-        CoDelQueue {
-            rule: DropTail::new(&DropTailSettings { limit }, link),
-            fifo: Fifo::new(),
+    fn new(settings: &CoDelSettings, _: &QueueContext<'_>) -> DropTailCoDel {
+        DropTailCoDel {
+            limit: settings.limit,
             codel: CoDel::new(settings),
         }
     }
 
-    fn enqueue(
+    fn decide(&mut self, state: QueueState, meta: PacketMeta) -> Decision {
+        state.drop_tail(self.limit, meta)
+    }
+}
+
+impl<P: Copy> FifoRule<P> for DropTailCoDel {
+    fn take(
         &mut self,
-        state: QueueState,
-        packet: P,
-        meta: PacketMeta,
-        _: &mut QueueEvents<'_, P>,
-    ) -> Decision {
-        self.fifo.admit(&mut self.rule, state, packet, meta)
-    }
-
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
-        let fifo = &mut self.fifo;
-        let (waiter, marked) = self.codel.next(now, &mut Judged { fifo, events })?;
-        if marked {
-            events.mark(waiter.packet);
-        }
-        Some(waiter)
-    }
-
-    fn head(&self) -> Option<Time> {
-        self.fifo.head().map(|w| w.entered)
-    }
-
-    fn fifos(&self) -> &[Fifo<P>] {
-        std::slice::from_ref(&self.fifo)
+        fifo: &mut Fifo<P>,
+        now: Time,
+        events: &mut QueueEvents<'_, P>,
+    ) -> Option<Waiter<P>> {
+        self.codel.next(now, fifo, events)
     }
 }
 
-/// A FIFO whose packets CoDel judges.
-struct Judged<'a, 'b, P> {
-    fifo: &'a mut Fifo<P>,
-    events: &'a mut QueueEvents<'b, P>,
-}
-
-impl<P: Copy> Waiting for Judged<'_, '_, P> {
-    type Packet = Waiter<P>;
-
-    fn take(&mut self) -> Option<Waiter<P>> {
-        self.fifo.pop()
-    }
-
-    fn entered(packet: &Waiter<P>) -> Time {
-        packet.entered
-    }
-
-    fn ecn_capable(packet: &Waiter<P>) -> bool {
-        packet.meta.ecn_capable
-    }
-
-    fn bytes(&self) -> u64 {
-        self.fifo.bytes()
-    }
-
-    fn drop_taken(&mut self, packet: Waiter<P>) {
-        self.events.drop_early(&packet);
-    }
-}
-
-/// What waits before a transmitter, for CoDel to take from.
-pub(crate) trait Waiting {
-    type Packet;
-    /// Takes the packet at the head.
-    fn take(&mut self) -> Option<Self::Packet>;
-    /// When the packet came.
-    fn entered(packet: &Self::Packet) -> Time;
-    /// True if the packet may be marked.
-    fn ecn_capable(packet: &Self::Packet) -> bool;
-    /// Bytes left.
-    fn bytes(&self) -> u64;
-    /// Drops a packet that was taken.
-    fn drop_taken(&mut self, packet: Self::Packet);
-}
-
-/// The control loop.
+/// The control loop of RFC 8289.
 #[derive(Clone, Debug)]
-pub(crate) struct CoDel {
+pub(super) struct CoDel {
     target: Duration,
     interval: Duration,
     mtu: u64,
@@ -184,7 +121,7 @@ pub(crate) struct CoDel {
 }
 
 impl CoDel {
-    pub(crate) fn new(settings: &CoDelSettings) -> CoDel {
+    pub(super) fn new(settings: &CoDelSettings) -> CoDel {
         CoDel {
             target: settings.target,
             interval: settings.interval,
@@ -198,71 +135,65 @@ impl CoDel {
         }
     }
 
-    /// The packet that the transmitter, free at `now`, sends next, and whether
-    /// it is marked.
-    pub(crate) fn next<W: Waiting>(
+    /// The packet that the transmitter, free at `now`, sends next.
+    pub(super) fn next<P: Copy>(
         &mut self,
         now: Time,
-        waiting: &mut W,
-    ) -> Option<(W::Packet, bool)> {
-        let (mut packet, mut late) = self.head(now, waiting)?;
+        fifo: &mut Fifo<P>,
+        events: &mut QueueEvents<'_, P>,
+    ) -> Option<Waiter<P>> {
+        let (mut waiter, mut late) = self.head(now, fifo)?;
         if self.dropping {
             self.dropping = late;
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
-                if self.ecn && W::ecn_capable(&packet) {
+                if self.ecn && waiter.meta.ecn_capable {
                     self.drop_next = self.after(self.drop_next);
-                    return Some((packet, true));
+                    events.mark(waiter.packet);
+                    break;
                 }
-                waiting.drop_taken(packet);
-                (packet, late) = self.head(now, waiting)?;
+                events.drop_early(&waiter);
+                (waiter, late) = self.head(now, fifo)?;
                 self.dropping = late;
                 if late {
                     self.drop_next = self.after(self.drop_next);
                 }
             }
-            return Some((packet, false));
+            return Some(waiter);
         }
         if !late {
-            return Some((packet, false));
+            return Some(waiter);
         }
-        // A new episode. One that follows soon goes on where the last one
-        // had come to.
+        // A new dropping state. One that follows soon resumes at the count of the last one.
         let recent = now < self.drop_next + self.interval * 16;
         let more = self.count.saturating_sub(self.began_with);
         self.count = if recent && more > 1 { more } else { 1 };
         self.began_with = self.count;
         self.drop_next = self.after(now);
         self.dropping = true;
-        if self.ecn && W::ecn_capable(&packet) {
-            return Some((packet, true));
+        if self.ecn && waiter.meta.ecn_capable {
+            events.mark(waiter.packet);
+            return Some(waiter);
         }
-        waiting.drop_taken(packet);
-        (packet, _) = self.head(now, waiting)?;
-        Some((packet, false))
+        events.drop_early(&waiter);
+        self.head(now, fifo).map(|(waiter, _)| waiter)
     }
 
     /// Takes the packet at the head. True if the delay has been above the
     /// target for an interval. Nothing to take ends an episode.
-    fn head<W: Waiting>(&mut self, now: Time, waiting: &mut W) -> Option<(W::Packet, bool)> {
-        let Some(packet) = waiting.take() else {
+    fn head<P: Copy>(&mut self, now: Time, fifo: &mut Fifo<P>) -> Option<(Waiter<P>, bool)> {
+        let Some(waiter) = fifo.pop() else {
             self.due = None;
             self.dropping = false;
             return None;
         };
-        let waited = now.since(W::entered(&packet));
-        if waited < self.target || waiting.bytes() <= self.mtu {
+        if now.since(waiter.entered) < self.target || fifo.bytes() <= self.mtu {
             self.due = None;
-            return Some((packet, false));
+            return Some((waiter, false));
         }
-        let late = match self.due {
-            None => {
-                self.due = Some(now + self.interval);
-                false
-            }
-            Some(due) => now >= due,
-        };
-        Some((packet, late))
+        let late = self.due.is_some_and(|due| now >= due);
+        self.due.get_or_insert(now + self.interval);
+        Some((waiter, late))
     }
 
     /// The control law: the drop after one at `t`.

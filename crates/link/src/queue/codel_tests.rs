@@ -1,8 +1,8 @@
 //! CoDel against RFC 8289.
 
 use crate::Verdict;
-use crate::{ChannelSettings, CoDelSettings, Limit, Link, LinkSettings, PacketMeta, QueueSettings};
-use bentpipe_units::{Bytes, Duration, Rate, Time};
+use crate::{CoDelSettings, Limit, Link, LinkSettings, PacketMeta, QueueSettings};
+use bentpipe_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
 
 const SIZE: u32 = 1000;
@@ -145,16 +145,14 @@ fn expected() -> (At<u64>, At<i64>) {
 }
 
 fn link(ecn: bool) -> Link<usize> {
-    let settings = LinkSettings {
-        rate: Rate::from_mbps(10),
-        one_way_delay: Duration::ZERO,
-        queue: QueueSettings::CoDel(CoDelSettings {
+    let settings = LinkSettings::new(
+        Rate::from_mbps(10),
+        Duration::ZERO,
+        QueueSettings::CoDel(CoDelSettings {
             ecn,
             ..CoDelSettings::new(Limit::Packets(100_000))
         }),
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    };
+    );
     Link::new(&settings, 1, "l")
 }
 

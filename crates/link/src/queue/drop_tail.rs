@@ -1,6 +1,6 @@
 //! Drop-tail: first in, first out; what does not fit is dropped.
 
-use super::fifo::AdmissionRule;
+use super::fifo::{AdmissionRule, FifoRule};
 use super::{Decision, QueueContext, QueueKind, QueueState, Rule};
 use crate::{Limit, PacketMeta};
 
@@ -47,10 +47,8 @@ impl AdmissionRule for DropTail {
     }
 
     fn decide(&mut self, state: QueueState, meta: PacketMeta) -> Decision {
-        if state.is_served_at_once() || self.limit.admits(state.packets, state.bytes, meta.bytes) {
-            Decision::Accept
-        } else {
-            Decision::DropForced
-        }
+        state.drop_tail(self.limit, meta)
     }
 }
+
+impl<P: Copy> FifoRule<P> for DropTail {}

@@ -1,11 +1,11 @@
-//! What queues report of packets that they had accepted.
+//! Reports of queues about packets that they had accepted.
 
 use super::Waiter;
 use crate::{Counters, Verdict};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// What happened to packets after a queue had accepted them.
+/// Fates of packets after a queue had accepted them.
 #[derive(Clone, Debug)]
 pub(super) struct Log<P> {
     pub(super) verdicts: VecDeque<(P, Verdict)>,

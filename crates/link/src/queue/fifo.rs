@@ -1,8 +1,8 @@
 //! First in, first out: the store of packets that queue disciplines share.
 
-use super::{Decision, QueueContext, QueueEvents, QueueState};
-use crate::{Limit, PacketMeta};
-use bentpipe_units::Time;
+use super::{Decision, Discipline, QueueContext, QueueEvents, QueueState, XcpHeader};
+use crate::PacketMeta;
+use bentpipe_units::{Rate, Time};
 use std::collections::VecDeque;
 
 /// A packet that waits.
@@ -44,34 +44,8 @@ impl<P: Copy> Fifo<P> {
         self.bytes
     }
 
-    /// True if one more packet of `more` bytes fits under `limit`.
-    pub(super) fn has_room(&self, limit: Limit, more: u32) -> bool {
-        limit.admits(self.packets, self.bytes, more)
-    }
-
-    /// Number of the first place: packets that have left have lower numbers.
-    pub(super) fn first(&self) -> u64 {
-        self.first
-    }
-
-    /// Appends a packet that finds `state` if `rule` accepts it, and returns
-    /// what the rule decided.
-    pub(super) fn admit(
-        &mut self,
-        rule: &mut impl AdmissionRule,
-        state: QueueState,
-        packet: P,
-        meta: PacketMeta,
-    ) -> Decision {
-        let decision = rule.decide(state, meta);
-        if decision.accepts() {
-            self.push(state.now, packet, meta);
-        }
-        decision
-    }
-
-    /// Appends a packet and returns the number of its place.
-    pub(super) fn push(&mut self, now: Time, packet: P, meta: PacketMeta) -> u64 {
+    /// Appends a packet, at the place behind [`Fifo::numbers`].
+    pub(super) fn push(&mut self, now: Time, packet: P, meta: PacketMeta) {
         self.places.push_back(Waiter {
             entered: now,
             packet,
@@ -80,7 +54,6 @@ impl<P: Copy> Fifo<P> {
         });
         self.packets += 1;
         self.bytes += u64::from(meta.bytes);
-        self.first + self.places.len() as u64 - 1
     }
 
     pub(super) fn head(&self) -> Option<&Waiter<P>> {
@@ -113,7 +86,8 @@ impl<P: Copy> Fifo<P> {
         Some(waiter)
     }
 
-    /// Numbers of all places, those of removed packets among them.
+    /// Numbers of all places, those of removed packets among them. Packets that have
+    /// left had lower ones.
     pub(super) fn numbers(&self) -> std::ops::Range<u64> {
         self.first..self.first + self.places.len() as u64
     }
@@ -144,14 +118,53 @@ pub(crate) trait AdmissionRule {
     fn decide(&mut self, state: QueueState, meta: PacketMeta) -> Decision;
 }
 
-/// A queue that serves in order of arrival and drops arriving packets only.
+/// What moves the packets of one FIFO.
+pub(crate) trait FifoRule<P: Copy>: AdmissionRule {
+    /// Decides over a packet; one that is accepted is appended then.
+    fn admit(
+        &mut self,
+        _fifo: &mut Fifo<P>,
+        state: QueueState,
+        meta: PacketMeta,
+        _events: &mut QueueEvents<'_, P>,
+    ) -> Decision {
+        self.decide(state, meta)
+    }
+
+    /// See [`Discipline::dequeue`].
+    fn take(
+        &mut self,
+        fifo: &mut Fifo<P>,
+        _now: Time,
+        _events: &mut QueueEvents<'_, P>,
+    ) -> Option<Waiter<P>> {
+        fifo.pop()
+    }
+
+    /// See [`Discipline::drop_waiting`].
+    fn drop_waiting(
+        &mut self,
+        _fifo: &mut Fifo<P>,
+        _is_superfluous: impl FnMut(&P) -> bool,
+        _events: &mut QueueEvents<'_, P>,
+    ) {
+    }
+
+    /// See [`Discipline::announce`].
+    fn announce(&mut self, _header: Option<XcpHeader>) {}
+
+    /// See [`Discipline::set_rate`].
+    fn set_rate(&mut self, _rate: Rate) {}
+}
+
+/// A queue that serves in order of arrival.
 #[derive(Clone, Debug)]
 pub(crate) struct FifoQueue<R, P> {
     rule: R,
     fifo: Fifo<P>,
 }
 
-impl<R: AdmissionRule, P: Copy> super::Discipline<P> for FifoQueue<R, P> {
+impl<R: FifoRule<P>, P: Copy> Discipline<P> for FifoQueue<R, P> {
     type Settings = R::Settings;
 
     fn new(settings: &R::Settings, link: &QueueContext<'_>) -> FifoQueue<R, P> {
@@ -166,13 +179,17 @@ impl<R: AdmissionRule, P: Copy> super::Discipline<P> for FifoQueue<R, P> {
         state: QueueState,
         packet: P,
         meta: PacketMeta,
-        _: &mut QueueEvents<'_, P>,
+        events: &mut QueueEvents<'_, P>,
     ) -> Decision {
-        self.fifo.admit(&mut self.rule, state, packet, meta)
+        let decision = self.rule.admit(&mut self.fifo, state, meta, events);
+        if decision.accepts() {
+            self.fifo.push(state.now, packet, meta);
+        }
+        decision
     }
 
-    fn dequeue(&mut self, _: Time, _: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
-        self.fifo.pop()
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
+        self.rule.take(&mut self.fifo, now, events)
     }
 
     fn head(&self) -> Option<Time> {
@@ -181,5 +198,26 @@ impl<R: AdmissionRule, P: Copy> super::Discipline<P> for FifoQueue<R, P> {
 
     fn fifos(&self) -> &[Fifo<P>] {
         std::slice::from_ref(&self.fifo)
+    }
+
+    fn backlog(&self) -> (u64, u64) {
+        (self.fifo.packets(), self.fifo.bytes())
+    }
+
+    fn drop_waiting(
+        &mut self,
+        is_superfluous: impl FnMut(&P) -> bool,
+        events: &mut QueueEvents<'_, P>,
+    ) {
+        self.rule
+            .drop_waiting(&mut self.fifo, is_superfluous, events);
+    }
+
+    fn announce(&mut self, header: Option<XcpHeader>) {
+        self.rule.announce(header);
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.rule.set_rate(rate);
     }
 }

@@ -4,12 +4,11 @@
 //! "The Flow Queue CoDel Packet Scheduler and Active Queue Management
 //! Algorithm", RFC 8290; CoDel is that of RFC 8289 (`codel.rs`).
 //!
-//! Packets are hashed by flow to one of many queues. Queues that have packets
-//! stand in one of two lists, and the transmitter takes up to a quantum of
-//! bytes from each in turn (deficit round robin): first from the list of new
-//! queues, which had been empty, then from that of the old ones. A flow that
-//! sends less than its share is thereby sent at once. When the limit is
-//! exceeded, the packet at the head of the longest queue, in bytes, is dropped.
+//! Packets are hashed by flow to one of many queues. Queues that have packets are in one of two
+//! lists, and the transmitter takes up to a quantum of bytes from each in turn (deficit round
+//! robin): first from the list of new queues, which had been empty, then from that of the old ones.
+//! A flow that sends less than its share is thereby sent at once. When the limit is exceeded, the
+//! packet at the head of the longest queue, in bytes, is dropped.
 //!
 //! Parameters: `flows` 1024 queues; `quantum` 1514 B; `target` 5 ms, `interval`
 //! 100 ms and `mtu` 1500 B of CoDel; `ecn` on (section 4.3 and 5.2).
@@ -25,7 +24,7 @@
 //! Example: with a quantum of 1500 B, a flow of packets of 1500 B and one of
 //! packets of 300 B leave in the order A b b b b b A b b b b b.
 
-use super::codel::{CoDel, Waiting};
+use super::codel::CoDel;
 use super::fifo::{Fifo, Waiter};
 use super::{
     CoDelSettings, Decision, Discipline, QueueContext, QueueEvents, QueueKind, QueueState,
@@ -83,7 +82,7 @@ pub(crate) struct FqCoDel<P> {
     quantum: i64,
     salt: u64,
     fifos: Vec<Fifo<P>>,
-    /// What goes with each FIFO.
+    /// State of each FIFO.
     flows: Vec<Flow>,
     /// FIFOs in the two lists.
     new: VecDeque<u32>,
@@ -97,7 +96,7 @@ struct Flow {
     codel: CoDel,
     /// Bytes that it may still send in its turn.
     deficit: i64,
-    /// It stands in one of the lists.
+    /// It is in one of the lists.
     active: bool,
 }
 
@@ -194,18 +193,14 @@ impl<P: Copy> Discipline<P> for FqCoDel<P> {
                 self.old.push_back(number);
                 continue;
             }
-            let judged = &mut Judged {
-                fifo: &mut self.fifos[number as usize],
-                packets: &mut self.packets,
-                bytes: &mut self.bytes,
-                events,
-            };
-            match flow.codel.next(now, judged) {
-                Some((waiter, marked)) => {
+            let fifo = &mut self.fifos[number as usize];
+            let (packets, bytes) = (fifo.packets(), fifo.bytes());
+            let next = flow.codel.next(now, fifo, events);
+            self.packets -= packets - fifo.packets();
+            self.bytes -= bytes - fifo.bytes();
+            match next {
+                Some(waiter) => {
                     flow.deficit -= i64::from(waiter.meta.bytes);
-                    if marked {
-                        events.mark(waiter.packet);
-                    }
                     return Some(waiter);
                 }
                 // A new queue passes through the old list before it can be new
@@ -233,41 +228,6 @@ impl<P: Copy> Discipline<P> for FqCoDel<P> {
 
     fn backlog(&self) -> (u64, u64) {
         (self.packets, self.bytes)
-    }
-}
-
-/// One flow's packets, which CoDel judges.
-struct Judged<'a, 'b, P> {
-    fifo: &'a mut Fifo<P>,
-    packets: &'a mut u64,
-    bytes: &'a mut u64,
-    events: &'a mut QueueEvents<'b, P>,
-}
-
-impl<P: Copy> Waiting for Judged<'_, '_, P> {
-    type Packet = Waiter<P>;
-
-    fn take(&mut self) -> Option<Waiter<P>> {
-        let waiter = self.fifo.pop()?;
-        *self.packets -= 1;
-        *self.bytes -= u64::from(waiter.meta.bytes);
-        Some(waiter)
-    }
-
-    fn entered(packet: &Waiter<P>) -> Time {
-        packet.entered
-    }
-
-    fn ecn_capable(packet: &Waiter<P>) -> bool {
-        packet.meta.ecn_capable
-    }
-
-    fn bytes(&self) -> u64 {
-        self.fifo.bytes()
-    }
-
-    fn drop_taken(&mut self, packet: Waiter<P>) {
-        self.events.drop_early(&packet);
     }
 }
 

@@ -37,11 +37,11 @@
 //! | `severe` | 10% | `becn`: probability from which the notification goes backward |
 //! | `quiet` | 600 ms | `becn`: the round trip of the decay |
 //!
-//! A packet that is chosen is marked if it is ECN-capable and dropped otherwise.
-//! The queue `becn` marks it below `severe`. From `severe` on it sends the sender a
-//! message instead, and the packet goes on without a mark. After a message to a
-//! connection the probability of the next one to it rises linearly from 0 to the
-//! full value over `quiet`. With `severe` 0 all notifications go backward.
+//! A packet that is chosen is marked if it is ECN-capable and dropped otherwise. The queue `becn`
+//! marks it below `severe`. From `severe` on it sends the sender a message instead, and the packet
+//! continues without a mark. After a message to a connection the probability of the next one to it
+//! rises linearly from 0 to the full value over `quiet`. With `severe` 0 all notifications go
+//! backward.
 //!
 //! The message enters the network at the queue's own node and needs no receiver:
 //! it is half a round trip early, and more where the queue is near the sender.
@@ -52,7 +52,7 @@
 //! Worked examples: level 0.5, no change: 2%. Level 0.625, change half of `swing`:
 //! half way between the rules of medium and high for a rising queue, 12.5%.
 
-use super::fifo::AdmissionRule;
+use super::fifo::{AdmissionRule, FifoRule};
 use super::{Decision, QueueContext, QueueKind, QueueState};
 use crate::{Limit, PacketMeta};
 use bentpipe_random::Stream;
@@ -73,12 +73,12 @@ pub struct FuzzySettings {
     pub period: Duration,
     /// Change of the level, from 0 to 1, that counts as fast.
     pub swing: f64,
-    /// What follows from the two inputs.
+    /// The rule base: an output for each pair of inputs.
     pub rules: FuzzyRules,
 }
 
 impl FuzzySettings {
-    /// The default rules.
+    /// The default rule base of the controller.
     pub const RULES: FuzzyRules = [
         [0.0, 0.0, 0.0, 0.0, 0.0],
         [0.0, 0.0, 0.0, 0.01, 0.02],
@@ -160,7 +160,7 @@ impl QueueKind for BecnSettings {
     }
 }
 
-/// The controller.
+/// The fuzzy-logic controller of one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Fuzzy {
     settings: FuzzySettings,
@@ -224,6 +224,8 @@ impl AdmissionRule for Fuzzy {
     }
 }
 
+impl<P: Copy> FifoRule<P> for Fuzzy {}
+
 /// Connections that are remembered; more share a place.
 const PLACES: usize = 1024;
 
@@ -277,6 +279,8 @@ impl AdmissionRule for Becn {
         Decision::Notify
     }
 }
+
+impl<P: Copy> FifoRule<P> for Becn {}
 
 #[cfg(test)]
 #[path = "fuzzy_tests.rs"]

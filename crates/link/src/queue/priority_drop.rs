@@ -6,8 +6,8 @@
 //! "TCP-Peach: A New Congestion Control Scheme for Satellite IP Networks",
 //! IEEE/ACM ToN 9(3), 2001).
 
-use super::fifo::{Fifo, Waiter};
-use super::{Decision, Discipline, QueueContext, QueueEvents, QueueKind, QueueState};
+use super::fifo::{AdmissionRule, Fifo, FifoRule, Waiter};
+use super::{Decision, QueueContext, QueueEvents, QueueKind, QueueState};
 use crate::{Limit, PacketMeta};
 use bentpipe_units::Time;
 use std::collections::VecDeque;
@@ -33,32 +33,48 @@ impl QueueKind for PriorityDropSettings {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct PriorityDrop<P> {
+pub(crate) struct PriorityDrop {
     limit: Limit,
     low_limit: Limit,
-    fifo: Fifo<P>,
     /// Places of the packets of low priority.
     low: VecDeque<u64>,
 }
 
-impl<P: Copy> PriorityDrop<P> {
-    /// Lets packets of low priority make room for others: those nearest to the
+impl AdmissionRule for PriorityDrop {
+    type Settings = PriorityDropSettings;
+
+    fn new(settings: &PriorityDropSettings, _: &QueueContext<'_>) -> PriorityDrop {
+        PriorityDrop {
+            limit: settings.limit,
+            low_limit: settings.low_limit.unwrap_or(settings.limit),
+            low: VecDeque::new(),
+        }
+    }
+
+    fn decide(&mut self, state: QueueState, meta: PacketMeta) -> Decision {
+        match state.drop_tail(self.limit, meta) {
+            Decision::Accept if meta.low_priority => state.drop_tail(self.low_limit, meta),
+            decision => decision,
+        }
+    }
+}
+
+impl PriorityDrop {
+    /// Lets packets of low priority make room for a packet: those nearest to the
     /// tail, as many as are needed, or none.
-    fn make_room(&mut self, meta: PacketMeta, events: &mut QueueEvents<'_, P>) -> Decision {
-        let fits_low = !meta.low_priority || self.fifo.has_room(self.low_limit, meta.bytes);
-        if fits_low && self.fifo.has_room(self.limit, meta.bytes) {
-            return Decision::Accept;
-        }
-        if meta.low_priority {
-            return Decision::DropForced;
-        }
-        let (mut packets, mut bytes) = (self.fifo.packets(), self.fifo.bytes());
+    fn make_room<P: Copy>(
+        &mut self,
+        fifo: &mut Fifo<P>,
+        meta: PacketMeta,
+        events: &mut QueueEvents<'_, P>,
+    ) -> Decision {
+        let (mut packets, mut bytes) = (fifo.packets(), fifo.bytes());
         for (before, place) in self.low.iter().rev().enumerate() {
             packets -= 1;
-            bytes -= u64::from(self.fifo.at(*place).map_or(0, |w| w.meta.bytes));
+            bytes -= u64::from(fifo.at(*place).map_or(0, |w| w.meta.bytes));
             if self.limit.admits(packets, bytes, meta.bytes) {
                 for place in self.low.drain(self.low.len() - 1 - before..).rev() {
-                    if let Some(waiter) = self.fifo.remove(place) {
+                    if let Some(waiter) = fifo.remove(place) {
                         events.drop_for_room(&waiter);
                     }
                 }
@@ -69,53 +85,35 @@ impl<P: Copy> PriorityDrop<P> {
     }
 }
 
-impl<P: Copy> Discipline<P> for PriorityDrop<P> {
-    type Settings = PriorityDropSettings;
-
-    fn new(settings: &PriorityDropSettings, _: &QueueContext<'_>) -> PriorityDrop<P> {
-        PriorityDrop {
-            limit: settings.limit,
-            low_limit: settings.low_limit.unwrap_or(settings.limit),
-            fifo: Fifo::new(),
-            low: VecDeque::new(),
-        }
-    }
-
-    fn enqueue(
+impl<P: Copy> FifoRule<P> for PriorityDrop {
+    fn admit(
         &mut self,
+        fifo: &mut Fifo<P>,
         state: QueueState,
-        packet: P,
         meta: PacketMeta,
         events: &mut QueueEvents<'_, P>,
     ) -> Decision {
-        let decision = if state.is_served_at_once() {
-            Decision::Accept
-        } else {
-            self.make_room(meta, events)
-        };
-        if decision.accepts() {
-            let place = self.fifo.push(state.now, packet, meta);
-            if meta.low_priority {
-                self.low.push_back(place);
-            }
+        let mut decision = self.decide(state, meta);
+        if !meta.low_priority && !decision.accepts() {
+            decision = self.make_room(fifo, meta, events);
+        }
+        if decision.accepts() && meta.low_priority {
+            self.low.push_back(fifo.numbers().end);
         }
         decision
     }
 
-    fn dequeue(&mut self, _: Time, _: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
-        let waiter = self.fifo.pop();
-        while self.low.front().is_some_and(|p| *p < self.fifo.first()) {
+    fn take(
+        &mut self,
+        fifo: &mut Fifo<P>,
+        _: Time,
+        _: &mut QueueEvents<'_, P>,
+    ) -> Option<Waiter<P>> {
+        let waiter = fifo.pop();
+        while self.low.front().is_some_and(|p| *p < fifo.numbers().start) {
             self.low.pop_front();
         }
         waiter
-    }
-
-    fn head(&self) -> Option<Time> {
-        self.fifo.head().map(|w| w.entered)
-    }
-
-    fn fifos(&self) -> &[Fifo<P>] {
-        std::slice::from_ref(&self.fifo)
     }
 }
 

@@ -39,7 +39,7 @@ mod settings;
 
 pub use settings::{AdaptiveSettings, RedMode, RedPreset, RedSettings};
 
-use super::fifo::AdmissionRule;
+use super::fifo::{AdmissionRule, FifoRule};
 use super::{Decision, QueueContext, QueueKind, QueueState, Rule};
 use crate::{Limit, PacketMeta};
 use bentpipe_random::Stream;
@@ -194,6 +194,8 @@ impl AdmissionRule for Red {
         decision
     }
 }
+
+impl<P: Copy> FifoRule<P> for Red {}
 
 impl Red {
     fn is_full(&self, found: &QueueState) -> bool {

@@ -58,11 +58,8 @@
 //! Example: C = 1.25 MB/s, y = 1 MB/s, Q = 15 000 B, d = 0.6 s: phi = 94 350 B/s,
 //! shuffled 5 650 B/s.
 
-use super::fifo::{AdmissionRule, Fifo, Waiter};
-use super::{
-    Decision, Discipline, DropTail, DropTailSettings, QueueContext, QueueEvents, QueueKind,
-    QueueState,
-};
+use super::fifo::{AdmissionRule, Fifo, FifoRule, Waiter};
+use super::{Decision, QueueContext, QueueEvents, QueueKind, QueueState};
 use crate::{Limit, PacketMeta, Verdict};
 use bentpipe_random::Stream;
 use bentpipe_units::{Duration, Rate, Time};
@@ -123,67 +120,46 @@ impl QueueKind for XcpSettings {
     }
 }
 
-/// A drop-tail queue with a router.
-#[derive(Clone, Debug)]
-pub(crate) struct XcpQueue<P> {
-    rule: DropTail,
-    fifo: Fifo<P>,
-    router: Xcp,
-}
-
-impl<P: Copy> Discipline<P> for XcpQueue<P> {
+impl AdmissionRule for Xcp {
     type Settings = XcpSettings;
 
-    fn new(settings: &XcpSettings, link: &QueueContext<'_>) -> XcpQueue<P> {
-        let limit = settings.limit;
+    fn new(settings: &XcpSettings, link: &QueueContext<'_>) -> Xcp {
         let framing = u32::try_from(link.framing.get()).unwrap_or(u32::MAX);
-        XcpQueue {
-            rule: DropTail::new(&DropTailSettings { limit }, link),
-            fifo: Fifo::new(),
-            router: Xcp::new(settings, link.rate, framing, link.seed, link.name),
-        }
+        Xcp::new(settings, link.rate, framing, link.seed, link.name)
     }
 
-    fn enqueue(
-        &mut self,
-        state: QueueState,
-        packet: P,
-        meta: PacketMeta,
-        _: &mut QueueEvents<'_, P>,
-    ) -> Decision {
+    fn decide(&mut self, state: QueueState, meta: PacketMeta) -> Decision {
         let found = (state.packets, state.bytes);
-        self.router.arrive(state.now, state.idle_since, meta, found);
-        let decision = self.rule.decide(state, meta);
+        self.arrive(state.now, state.idle_since, meta, found);
+        let decision = state.drop_tail(self.settings.limit, meta);
         if decision.accepts() {
-            self.fifo.push(state.now, packet, meta);
-            self.router.admit();
+            self.headers.push_back(self.announced.take());
         }
         decision
     }
+}
 
-    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<'_, P>) -> Option<Waiter<P>> {
-        let found = (self.fifo.packets(), self.fifo.bytes());
-        let waiter = self.fifo.pop()?;
-        if let Some(feedback) = self.router.depart(now, waiter.meta, found) {
+impl<P: Copy> FifoRule<P> for Xcp {
+    fn take(
+        &mut self,
+        fifo: &mut Fifo<P>,
+        now: Time,
+        events: &mut QueueEvents<'_, P>,
+    ) -> Option<Waiter<P>> {
+        let found = (fifo.packets(), fifo.bytes());
+        let waiter = fifo.pop()?;
+        if let Some(feedback) = self.depart(now, waiter.meta, found) {
             events.report(waiter.packet, Verdict::Feedback(feedback));
         }
         Some(waiter)
     }
 
-    fn head(&self) -> Option<Time> {
-        self.fifo.head().map(|w| w.entered)
-    }
-
-    fn fifos(&self) -> &[Fifo<P>] {
-        std::slice::from_ref(&self.fifo)
-    }
-
     fn announce(&mut self, header: Option<XcpHeader>) {
-        self.router.announce(header);
+        self.announced = header;
     }
 
     fn set_rate(&mut self, rate: Rate) {
-        self.router.set_rate(rate);
+        self.capacity = rate.bps() as f64 / 8.0;
     }
 }
 
@@ -214,14 +190,14 @@ impl Feedback {
         Feedback { bits }
     }
 
-    /// Bytes a second.
+    /// Change of the sender's rate, bytes per second.
     #[must_use]
     pub fn change(self) -> f32 {
         f32::from_bits(self.bits)
     }
 }
 
-/// The router's state.
+/// State of an XCP router at one link.
 #[derive(Clone, Debug)]
 pub(crate) struct Xcp {
     settings: XcpSettings,
@@ -237,7 +213,7 @@ pub(crate) struct Xcp {
     te_ends: Time,
     /// The next end of a queue interval.
     tq_ends: Time,
-    /// d, seconds.
+    /// Mean RTT d, seconds.
     mean_rtt: f64,
     /// Sums over the packets that arrived in this interval.
     input: f64,
@@ -255,16 +231,16 @@ pub(crate) struct Xcp {
     neg_left: f64,
 }
 
-/// What a router gives out in an interval, bytes a second.
+/// Feedback that a router distributes in an interval, bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Budget {
     pos: f64,
     neg: f64,
 }
 
-/// The aggregate feedback at rate `c` with `y` of traffic, both bytes a second,
-/// `queue` bytes that stand, and mean RTT `d`, seconds. `unlimited` is the share
-/// of connections that can use it.
+/// The aggregate feedback at rate `c` with `y` of traffic, both bytes a second, a persistent queue
+/// of `queue` bytes, and mean RTT `d`, seconds. `unlimited` is the share of connections that can
+/// use it.
 fn budget(s: &XcpSettings, c: f64, y: f64, queue: f64, d: f64, unlimited: f64) -> Budget {
     let phi = s.alpha * (c - y) - s.beta * queue / d;
     let shuffled = (s.gamma * y - phi.abs()).max(0.0);
@@ -280,13 +256,7 @@ fn budget(s: &XcpSettings, c: f64, y: f64, queue: f64, d: f64, unlimited: f64) -
 }
 
 impl Xcp {
-    pub(crate) fn new(
-        settings: &XcpSettings,
-        rate: Rate,
-        framing: u32,
-        seed: u64,
-        name: &str,
-    ) -> Xcp {
+    fn new(settings: &XcpSettings, rate: Rate, framing: u32, seed: u64, name: &str) -> Xcp {
         let mut stream = Stream::new(seed, &format!("xcp {name}"));
         let mut first = || seconds(INITIAL_INTERVAL * (0.8 + 0.4 * stream.uniform()));
         let (te_ends, tq_ends) = (Time::ZERO + first(), Time::ZERO + first());
@@ -314,19 +284,9 @@ impl Xcp {
         }
     }
 
-    /// The link's rate from now on.
-    pub(crate) fn set_rate(&mut self, rate: Rate) {
-        self.capacity = rate.bps() as f64 / 8.0;
-    }
-
-    /// The header of the packet that is offered next.
-    pub(crate) fn announce(&mut self, header: Option<XcpHeader>) {
-        self.announced = header;
-    }
-
     /// A packet arrives at `now` and finds `packets` of `bytes` in all waiting;
     /// the transmitter has found nothing to send since `idle_since`, if it did.
-    pub(crate) fn arrive(
+    fn arrive(
         &mut self,
         now: Time,
         idle_since: Option<Time>,
@@ -346,14 +306,9 @@ impl Xcp {
         }
     }
 
-    /// That packet was let in.
-    pub(crate) fn admit(&mut self) {
-        self.headers.push_back(self.announced.take());
-    }
-
     /// The packet at the head leaves at `now`, `packets` of `bytes` in all,
     /// itself counted, waiting. Returns its feedback, if it has a header.
-    pub(crate) fn depart(
+    fn depart(
         &mut self,
         now: Time,
         meta: PacketMeta,

@@ -1,7 +1,6 @@
 //! The router's laws, and that timers without events are timers.
 
 use super::*;
-use bentpipe_units::Bytes;
 use proptest::prelude::*;
 
 fn settings() -> XcpSettings {
@@ -12,7 +11,7 @@ fn xcp() -> Xcp {
     Xcp::new(&settings(), Rate::from_mbps(10), 0, 1, "l")
 }
 
-/// Item by item: C = 10 Mbit/s, 8 Mbit/s of traffic, 10 packets that stand.
+/// Item by item: C = 10 Mbit/s, 8 Mbit/s of traffic, a persistent queue of 10 packets.
 #[test]
 fn the_aggregate_feedback_of_the_worked_example() {
     let found = budget(&settings(), 1.25e6, 1e6, 15_000.0, 0.6, 1.0);
@@ -43,10 +42,10 @@ fn after_an_interval(header: XcpHeader) -> Xcp {
     let mut router = xcp();
     let begin = router.te_ends;
     for i in 0..10 {
-        router.announce(Some(header));
+        router.announced = Some(header);
         let at = begin + Duration::from_millis(i);
         router.arrive(at, None, PacketMeta::plain(1000), (0, 0));
-        router.admit();
+        router.headers.push_back(router.announced.take());
     }
     router.pass(router.te_ends, 0.0);
     router
@@ -60,7 +59,7 @@ fn a_packet_gets_its_share_and_no_more_than_it_asks_for() {
         request: 1e24,
     };
     let mut router = after_an_interval(header);
-    // y = 10 000 B / 50 ms; the queue did not stand; d = 0.6 s.
+    // y = 10 000 B / 50 ms; no persistent queue; d = 0.6 s.
     let phi = 0.4 * (1.25e6 - 200_000.0);
     assert!((router.pos_left - phi).abs() < 1.0, "{}", router.pos_left);
     assert_eq!(router.neg_left, 0.0);
@@ -131,9 +130,9 @@ proptest! {
             now = next;
             let header = XcpHeader { x: rtt / 10.0, rtt, request: 1e24 };
             for router in [&mut lazy, &mut eager] {
-                router.announce(Some(header));
+                router.announced = Some(header);
                 router.arrive(now, None, PacketMeta::plain(1000), (waiting, 1000 * waiting));
-                router.admit();
+                router.headers.push_back(router.announced.take());
             }
             waiting += 1;
             // Leaves all at every fifth packet.
@@ -168,14 +167,12 @@ proptest! {
 /// and a day without traffic takes no time.
 #[test]
 fn an_idle_router_needs_no_events() {
-    use crate::{ChannelSettings, Link, LinkSettings, QueueSettings, Verdict};
-    let settings = LinkSettings {
-        rate: Rate::from_mbps(10),
-        one_way_delay: Duration::ZERO,
-        queue: QueueSettings::Xcp(settings()),
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    };
+    use crate::{Link, LinkSettings, QueueSettings, Verdict};
+    let settings = LinkSettings::new(
+        Rate::from_mbps(10),
+        Duration::ZERO,
+        QueueSettings::Xcp(settings()),
+    );
     let mut link: Link<u32> = Link::new(&settings, 1, "l");
     assert!(link.reads_headers());
     let header = XcpHeader {

@@ -1,4 +1,4 @@
-//! What a timeline comes to over a stretch of time.
+//! Means of a timeline over a stretch of time.
 
 use super::{Loss, Timeline};
 use bentpipe_units::math::pow;

@@ -11,7 +11,7 @@ pub struct Opportunities {
     pub(crate) times: Arc<[Time]>,
     /// After what time they repeat, at least the last of them.
     pub(crate) period: Option<Duration>,
-    /// What each serves.
+    /// Bytes served per opportunity.
     pub(crate) bytes: u32,
     /// Time zero is so much later than that of `times`.
     #[serde(skip_serializing_if = "is_zero")]

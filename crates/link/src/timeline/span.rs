@@ -87,7 +87,7 @@ impl Timeline {
         let passed = at.since(span.from).as_nanos();
         let length = span.until.since(span.from).as_nanos().max(1);
         let rise = b.abs_diff(a);
-        // The product fits 64 bits but for slopes over hours.
+        // The product fits 64 bits except for slopes over hours.
         let part = match rise.checked_mul(passed) {
             Some(product) => product / length,
             None => {
@@ -121,7 +121,7 @@ impl Timeline {
         self.finish_across(span, start, bytes)
     }
 
-    /// The same for a transmission in more than one piece.
+    /// As above, for a transmission in more than one piece.
     #[inline(never)]
     fn finish_across(&self, span: &mut Span, start: Time, bytes: u64) -> Time {
         let mut left = u128::from(bytes) * 8_000_000_000;

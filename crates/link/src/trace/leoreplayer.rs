@@ -5,9 +5,8 @@
 //! propagation delay in milliseconds, with or without a fraction, each for an
 //! interval of the same length (10 ms in the published traces).
 //!
-//! The delay is constant during an interval. Packets keep their order when it
-//! falls: the trace does not say which route they take. Each file begins again
-//! after its own end.
+//! The delay is constant during an interval. Packets keep their order when it falls: the trace does
+//! not record the route. Each file begins again after its own end.
 
 use super::{MOST_LINES, TraceError};
 use crate::timeline::Piece;

@@ -4,15 +4,13 @@
 //! *delivery opportunity*; a number may be repeated. After the last line the
 //! file begins again, with its last number as the new time zero.
 //!
-//! Semantics, those of mahimahi's link queue: an opportunity serves the packets
-//! that wait when it comes, as many as its bytes allow, several small ones or a
-//! part of a large one, which the next opportunity goes on with. What it cannot
-//! use is gone. A packet that comes at the very instant of an opportunity is
-//! too late for it. A packet leaves the queue when its first byte is served and
-//! the link when its last byte is. mahimahi counts 1504 bytes, of which 4 are
-//! the header of its tunnel; here they are 1500 at the IP layer, so that small
-//! packets are served a little more often than there (32 instead of 30 of 46
-//! bytes).
+//! Semantics, those of mahimahi's link queue: an opportunity serves the packets that wait when it
+//! comes, as many as its bytes allow, several small ones or a part of a large one, which the next
+//! opportunity continues. Unused bytes are wasted. A packet that comes at the very instant of an
+//! opportunity is too late for it. A packet leaves the queue when its first byte is served and the
+//! link when its last byte is. mahimahi counts 1504 bytes, of which 4 are the header of its tunnel;
+//! here they are 1500 at the IP layer, so that small packets are served a little more often than
+//! there (32 instead of 30 of 46 bytes).
 
 use super::{MOST_LINES, TraceError, Unwritable};
 use crate::timeline::{Opportunities, Timeline, WhenDown};

@@ -17,7 +17,7 @@
 //! down), and ROUTE_ID. Packets of one ROUTE_ID keep their order; ROUTE_ID 0,
 //! that of the simple format, lets them overtake whenever the latency falls,
 //! which is read as another route from there on. JITTER and duplicates must be
-//! zero. LIMIT is read over: the link has a queue of its own, which does not
+//! zero. LIMIT is read over: the link has its own queue, which does not
 //! change.
 //!
 //! What is written: the extended format with ROUTE_IDs from 1, or the simple
@@ -84,7 +84,7 @@ pub fn read(text: &str, wraps: bool) -> Result<Timeline, TraceError> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut format: Option<(usize, &Columns)> = None;
     let mut now_us = 0u64;
-    // Where the latency falls without a number of its own.
+    // The latency falls without a separate number.
     let mut falls = 0u32;
     for (i, line) in text.lines().enumerate() {
         let number = i + 1;

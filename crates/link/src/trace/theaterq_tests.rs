@@ -10,13 +10,11 @@ fn wrong(text: &str) -> String {
 }
 
 fn settings() -> LinkSettings {
-    LinkSettings {
-        rate: Rate::from_mbps(8),
-        one_way_delay: Duration::from_millis(10),
-        queue: QueueSettings::drop_tail(Limit::Bytes(Bytes::new(150_000))),
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    }
+    LinkSettings::new(
+        Rate::from_mbps(8),
+        Duration::from_millis(10),
+        QueueSettings::drop_tail(Limit::Bytes(Bytes::new(150_000))),
+    )
 }
 
 const STYLE: Style = Style {

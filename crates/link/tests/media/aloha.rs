@@ -6,7 +6,7 @@ use bentpipe_units::math;
 
 /// Shares of the packets sent that met no other.
 fn success(settings: &bentpipe_link::medium::MediumSettings, load: f64) -> (f64, f64) {
-    // A terminal has a packet every 4000 packet times on the mean, ten times
+    // A terminal has a packet every 4000 packet times on average, ten times
     // as long as it is busy with one: a population as good as infinite.
     let terminals = (4000.0 * load) as usize;
     let (link, end) = poisson(settings, terminals, load, 200_000, true);

@@ -24,6 +24,21 @@ fn light_load_costs_a_hop_and_half_a_frame() {
     }
 }
 
+#[test]
+fn slots_begin_when_the_minislots_have_ended() {
+    // 24 minislots of 10 bytes take 0.96 ms, and leave 24 slots of 0.96 ms, 240 bytes each. Free
+    // slots go round, so that each terminal's packet goes in the first frame.
+    let settings = cf_dama(Scheduler::Ground, Requests::Preassigned);
+    let mut link = shared(&settings, 24, 1);
+    for terminal in 0..24 {
+        link.offer(at(2.3999), terminal, 0, PacketMeta::plain(240));
+    }
+    let mut arrivals = Vec::new();
+    drain(&mut link, Time::MAX, |at, _, _| arrivals.push(at));
+    let slots = (1..=24).map(|n| at(2.4 + 0.96e-3 * f64::from(1 + n) + HOP.as_secs()));
+    assert_eq!(arrivals, slots.collect::<Vec<_>>());
+}
+
 /// How long after a burst at terminal 7 of 24 its slots on request begin, as
 /// seen at the hub.
 fn answered_after(scheduler: Scheduler) -> f64 {

@@ -90,13 +90,7 @@ fn packets(n: u32) -> QueueSettings {
 }
 
 fn link(rate: Rate, delay: Duration, queue: u32) -> LinkSettings {
-    LinkSettings {
-        rate,
-        one_way_delay: delay,
-        queue: packets(queue),
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    }
+    LinkSettings::new(rate, delay, packets(queue))
 }
 
 /// Runs `work` on the two hosts while the emulator runs.

@@ -1,10 +1,10 @@
-//! Where packets lie while they are on the way: slots of one size in blocks
-//! that are taken from the system as they are needed, and kept.
+//! Memory of the packets in flight: slots of one size in blocks, which are allocated on demand and
+//! kept.
 
 /// Slots that are taken together.
 const BLOCK: usize = 256;
 
-/// Packets under way.
+/// Buffers of the packets in flight, addressed by slot.
 #[derive(Debug)]
 pub(super) struct Arena {
     blocks: Vec<Box<[u8]>>,
@@ -62,7 +62,7 @@ impl Arena {
         self.lengths[slot as usize] = bytes.min(self.slot_bytes) as u32;
     }
 
-    /// What was filled in.
+    /// The filled part.
     #[inline]
     pub(super) fn get(&self, slot: u32) -> &[u8] {
         let begin = slot as usize % BLOCK * self.slot_bytes;
@@ -70,7 +70,7 @@ impl Arena {
         &self.blocks[slot as usize / BLOCK][begin..begin + length]
     }
 
-    /// What was filled in, to be changed.
+    /// The filled part, mutable.
     #[inline]
     pub(super) fn get_mut(&mut self, slot: u32) -> &mut [u8] {
         let length = self.lengths[slot as usize] as usize;

@@ -34,7 +34,7 @@ impl Batch {
         &self.packets
     }
 
-    /// Where they go.
+    /// Number of the endpoint that receives the batch.
     pub(super) fn endpoint(&self) -> u32 {
         self.endpoint
     }
@@ -55,9 +55,8 @@ impl Batch {
         adds
     }
 
-    /// Begins with a packet, after the ones before it were written. `joins`
-    /// says whether others may follow it, and `datagrams` whether those of UDP
-    /// may.
+    /// Begins with a packet, after the ones before it were written. `joins` tells whether others
+    /// may follow it, and `datagrams` whether UDP datagrams may.
     #[inline]
     pub(super) fn begin(
         &mut self,
@@ -84,7 +83,7 @@ impl Batch {
         }
     }
 
-    /// Forgets the packets.
+    /// Empties the batch, keeping its buffers.
     pub(super) fn clear(&mut self) {
         self.packets.clear();
         self.joint = None;

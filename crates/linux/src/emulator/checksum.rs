@@ -16,7 +16,7 @@ pub(super) fn sum_of_pseudo(addresses: &[u8], protocol: u8, length: u16) -> u16 
 /// Adds 16-bit words in ones' complement, `bytes` padded with a zero to whole
 /// words.
 pub(super) fn sum(start: u16, bytes: &[u8]) -> u16 {
-    // The sum does not depend on the order of bytes but for a final swap
+    // The sum does not depend on the order of bytes except for a final swap
     // (RFC 1071, section 2), so words of the machine are added.
     let (words, rest) = bytes.as_chunks::<4>();
     let words = words.iter().map(|w| u64::from(u32::from_ne_bytes(*w)));
@@ -35,9 +35,8 @@ fn fold(mut total: u64) -> u16 {
     total as u16
 }
 
-/// Completes the checksum of a packet that begins with its virtio header, if
-/// that says that it is partial. A checksum whose place is not in the packet
-/// stays as it is.
+/// Completes the checksum of a packet that begins with its virtio header, if that says that it is
+/// partial. A checksum whose place is not in the packet is left alone.
 pub(super) fn complete(packet: &mut [u8]) {
     let Some((header, bytes)) = packet.split_at_mut_checked(GSO_HEADER) else {
         return;

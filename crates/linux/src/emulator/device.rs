@@ -22,20 +22,20 @@ pub(super) struct Devices {
     pub(super) all: Vec<Device>,
     /// The device of each endpoint.
     pub(super) at: Vec<u32>,
-    /// By device and the endpoint that a packet from it is addressed to: the endpoint
-    /// that it goes to, where boxes stand in between.
+    /// By device and the endpoint that a packet from it is addressed to: the endpoint that it goes
+    /// to, if there are boxes in between.
     pub(super) detours: BTreeMap<(u32, u32), u32>,
     /// What is read from them.
     pub(super) what: What,
 }
 
-/// What is read from a device, and written to it.
+/// The unit that is read from a device and written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// IP packets and segments of them, after a virtio header. Segments are
     /// cut, and packets that are due together are joined again.
     Packets,
-    /// The same, but segments pass the links whole.
+    /// As above, but segments pass the links whole.
     Segments,
     /// Ethernet frames after a virtio header. Segments are cut.
     Frames,

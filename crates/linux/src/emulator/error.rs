@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of the emulator.
 
 use crate::namespace::NamespaceError;
 use crate::port::PortError;
@@ -30,19 +30,19 @@ pub enum EmulatorError {
     /// The run would end before it begins.
     #[error("a run of no time emulates nothing: give a duration of more than zero, or none")]
     NoTime,
-    /// About a namespace.
+    /// A namespace could not be made or entered.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    /// About a device.
+    /// A TUN device could not be made.
     #[error(transparent)]
     Tun(#[from] TunError),
-    /// About an interface.
+    /// A network interface could not be used.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// While it ran.
+    /// A device failed during the run.
     #[error("the emulator lost one of its devices: {0}")]
     Device(io::Error),
-    /// At the start.
+    /// The emulator could not start.
     #[error("cannot start the emulator: {0}")]
     Start(io::Error),
 }

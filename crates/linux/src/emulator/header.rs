@@ -1,4 +1,4 @@
-//! What links want to know of an IP packet, and the mark that they leave.
+//! The fields of an IP packet that links read, and the ECN mark that they write.
 
 use bentpipe_link::PacketMeta;
 

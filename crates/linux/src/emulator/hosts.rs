@@ -11,10 +11,10 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A host: a node of the scenario with a namespace of its own.
+/// A host: a node of the scenario with its own namespace.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// The node.
+    /// The node of the scenario.
     pub node: NodeId,
     /// Its name in the scenario.
     pub name: String,
@@ -27,8 +27,8 @@ pub struct Host {
     /// [`addresses`] gives the addresses, and those of its peer at the other
     /// end.
     pub ends: Vec<(usize, usize)>,
-    /// The ends of pairs whose packets come out of the device: the same, but for the
-    /// parts of flows that boxes split.
+    /// The ends of pairs whose packets come out of the device: the same, except for the parts of
+    /// flows that boxes split.
     pub paths: Vec<(usize, usize)>,
 }
 
@@ -107,7 +107,7 @@ struct Plug {
     paths: Vec<(usize, usize)>,
 }
 
-/// The devices by node, and of a box by the link that each stands for.
+/// The devices by node, and those of a box by the link that each represents.
 fn plugs(scenario: &Scenario, pairs: &[Pair]) -> BTreeMap<(NodeId, Option<LinkId>), Plug> {
     let splits = |node: NodeId| {
         let legs = scenario.flows.iter().filter_map(|f| f.split.as_ref());
@@ -143,7 +143,7 @@ fn prefix() -> String {
     }
 }
 
-/// The namespace that was asked for, or one with a name of its own.
+/// The namespace that was asked for, or one with its own name.
 fn namespace_of(
     prefix: &str,
     host: &str,
@@ -169,9 +169,8 @@ fn namespace_of(
     Ok(Arc::new(namespace))
 }
 
-/// What `ip` is told of a host's device: its MTU, an address for each pair that
-/// it is an end of, and a route to the other end. Nothing that makes the kernel
-/// send packets of its own accord.
+/// What `ip` is told of a host's device: its MTU, an address for each pair that it is an end of,
+/// and a route to the other end. Nothing that makes the kernel send packets on its own.
 fn commands(interface: &str, ends: &[(usize, usize)], mtu: u16, ipv6: bool) -> String {
     // Writing to a string does not fail.
     let mut text = format!("link set {interface} mtu {mtu} multicast off\n");

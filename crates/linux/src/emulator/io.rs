@@ -25,16 +25,16 @@ use std::time::Instant;
 /// Bytes of the longest segment with what comes before it.
 const LONGEST: usize = BEFORE_IP + 65_536;
 
-/// What has been counted.
+/// Counters.
 #[derive(Debug)]
 pub(super) struct Counted {
     pub(super) lateness: Histogram,
     recent: Histogram,
-    /// By endpoint.
+    /// Packets read and written, by endpoint.
     pub(super) passed: Vec<Passed>,
     pub(super) read: u64,
     pub(super) written: u64,
-    pub(super) strangers: u64,
+    pub(super) unmatched: u64,
     pub(super) write_failed: u64,
     pub(super) no_memory: u64,
 }
@@ -67,7 +67,7 @@ impl<'a, T: Tap> Io<'a, T> {
             passed: vec![Passed::default(); devices.at.len()],
             read: 0,
             written: 0,
-            strangers: 0,
+            unmatched: 0,
             write_failed: 0,
             no_memory: 0,
         };
@@ -132,7 +132,7 @@ impl<'a, T: Tap> Io<'a, T> {
         let bytes = self.arena.get(slot);
         let ip = bytes.get(what.skip()..).unwrap_or_default();
         let Some(endpoint) = endpoint(self.devices, index, ip) else {
-            self.counted.strangers += 1;
+            self.counted.unmatched += 1;
             self.arena.free(slot);
             return Ok(Some(1));
         };
@@ -176,7 +176,7 @@ impl<'a, T: Tap> Io<'a, T> {
                 segment.packets()
             }
             None => {
-                self.counted.strangers += 1;
+                self.counted.unmatched += 1;
                 1
             }
         };
@@ -213,7 +213,7 @@ impl<'a, T: Tap> Io<'a, T> {
         let bytes = packet.offered.bytes;
         self.counted.passed[endpoint as usize].sent.add(bytes);
         if T::ACTIVE {
-            // A capture shows what would stand on the wire.
+            // A capture shows the packet as it would be on the wire.
             if self.devices.what != What::Segments {
                 checksum::complete(self.arena.get_mut(packet.slot));
             }

@@ -146,7 +146,7 @@ fn only_what_continues_is_joined() {
         other[at] ^= 1;
         assert!(!joins(&pieces[0], &other), "{at}");
     }
-    // Flags that only a packet of its own can have.
+    // Flags that only a separate packet can have.
     for flag in [0x02, 0x04, 0x20, 0x40, 0x80] {
         let mut other = pieces[1].clone();
         other[tcp + 13] |= flag;

@@ -13,7 +13,7 @@ use bentpipe_units::{Rate, Ratio};
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 
-/// What happened, as a tap sees it.
+/// Events, as a tap sees them.
 #[derive(Default)]
 struct Log {
     entered: Vec<(Time, bool, u32)>,
@@ -37,13 +37,15 @@ impl Tap for Log {
 
 pub(super) fn settings(rate: Rate, delay: Duration, packets: u32, loss: f64) -> LinkSettings {
     LinkSettings {
-        rate,
-        one_way_delay: delay,
-        queue: QueueSettings::drop_tail(Limit::Packets(packets)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(loss).unwrap(),
         },
         framing: Bytes::new(8),
+        ..LinkSettings::new(
+            rate,
+            delay,
+            QueueSettings::drop_tail(Limit::Packets(packets)),
+        )
     }
 }
 
@@ -174,7 +176,7 @@ fn tcp_runs_over_ipv4_and_ipv6() {
         assert!(copied);
         // The kernel has cut its segments, and sends nothing else.
         assert!(log.entered.iter().all(|e| e.2 <= 1500));
-        assert_eq!(report.strangers, 0);
+        assert_eq!(report.unmatched, 0);
         // The link is as slow as it is said to be.
         assert!(report.elapsed >= Duration::from_millis(160), "{report:?}");
     }
@@ -208,7 +210,7 @@ fn segments_are_passed_whole_if_asked_for() {
     });
     assert_eq!(copied, 2_000_000);
     assert!(report.gso && log.entered.iter().any(|e| e.2 > 3000));
-    // Every packet that a segment stands for has its headers.
+    // Every packet of a segment has its headers.
     let bytes = report.pairs[0].sent[0].bytes;
     assert!(bytes >= 2_000_000 + 1380 * 52, "{bytes}");
 }

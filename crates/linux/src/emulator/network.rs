@@ -1,11 +1,10 @@
-//! The links of a scenario between its hosts, driven by whatever clock.
+//! The links of a scenario between its hosts, driven by any clock.
 //!
-//! Nothing here reads a clock or a device: packets come in with their times,
-//! [`Network::run_until`] does what is due, and a [`Sink`] is given what becomes
-//! of them. It drives the forwarding core as the simulator does, from the same
-//! seed by the same names, so that the same arrivals meet the same drops. A
-//! packet goes from link to link at the model's time, however late the caller
-//! is: lateness does not add up over hops.
+//! Nothing here reads a clock or a device: packets arrive with their times, [`Network::run_until`]
+//! processes due events, and a [`Sink`] receives the results. It drives the forwarding core like
+//! the simulator, with the same seed and names, so that the same arrivals give the same drops. A
+//! packet moves from link to link at the model's time, however late the caller is: lateness does
+//! not accumulate over hops.
 
 use super::plan::Pair;
 use bentpipe_link::forward::{self, Arrival, Count, Driver, InFlight, Loss, Paths};
@@ -21,7 +20,7 @@ use std::collections::BinaryHeap;
 pub(super) struct Packet {
     /// Where its bytes lie; the handle of the packet in flight.
     pub(super) slot: u32,
-    /// Packets that it stands for; more than one for a GSO segment.
+    /// Number of packets that it represents; more than one for a GSO segment.
     pub(super) segments: u16,
     /// Its bytes are those of all of them.
     pub(super) offered: PacketMeta,
@@ -84,14 +83,14 @@ pub(super) struct Network {
     state: State,
 }
 
-/// What the forwarding core needs beside the links, without the sink.
+/// What the forwarding core needs in addition to the links, without the sink.
 #[derive(Debug)]
 struct State {
     events: BinaryHeap<Reverse<(Time, Event)>>,
     hops: Vec<HopCounts>,
     /// Bytes that the framing of each link has.
     framing: Vec<u32>,
-    /// The packets that each slot stands for, beyond the first.
+    /// The packets that each slot represents, beyond the first.
     more_segments: Vec<u16>,
 }
 
@@ -176,7 +175,7 @@ impl Network {
         &self.forward.links
     }
 
-    /// The links, for what is worked out when it is asked for.
+    /// The links, for values computed on request.
     pub(super) fn links_mut(&mut self) -> &mut [Link<InFlight>] {
         &mut self.forward.links
     }

@@ -1,5 +1,5 @@
-//! What is emulated: which nodes of a scenario are hosts, which pairs of them
-//! talk, by which addresses, and what cannot be done live.
+//! The plan of an emulation: the hosts among the nodes of a scenario, their pairs and addresses,
+//! and the unsupported features.
 
 use bentpipe_scenario::{Connection, Flow, LinkId, NodeId, RouteChange, Scenario};
 use bentpipe_traffic::Application;
@@ -13,7 +13,7 @@ pub(super) const MOST_PAIRS: usize = 65_535;
 /// Hosts that all reach each other at most: their pairs grow with the square.
 const MOST_HOSTS: usize = 32;
 
-/// Which pairs of hosts have addresses.
+/// Pairs of hosts that have addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Pairs {
     /// One for each flow, in their order: pair `f` is flow `f`. Of a flow that boxes
@@ -158,9 +158,9 @@ fn of_part(scenario: &Scenario, part: &Connection<'_>) -> Pair {
     }
 }
 
-/// For what is sent at an end of a part of a flow to the address of the flow's end
-/// beyond it: the pair and its end there, by which it goes on. Each entry names the
-/// sending end, the endpoint that is addressed, and the endpoint of the part.
+/// For what is sent at an end of a part of a flow to the address of the flow's end beyond it: the
+/// pair and its end there, by which it continues. Each entry names the sending end, the endpoint
+/// that is addressed, and the endpoint of the part.
 pub(super) fn detours(scenario: &Scenario) -> Vec<(u32, u32, u32)> {
     let mut detours = Vec::new();
     for (pair, part) in (0u32..).zip(scenario.connections()) {

@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 /// The nice value where real-time priority is not allowed.
 const NICE: i32 = -15;
 
-/// What the processor has spent on the calling thread.
+/// Processor time of the calling thread.
 pub(super) fn thread_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)

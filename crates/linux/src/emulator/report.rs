@@ -1,10 +1,10 @@
-//! What a run of the emulator did, and how true it was to the model.
+//! Report of a run of the emulator, and of its accuracy.
 
 use super::lateness::Lateness;
 use super::network::Network;
 use super::plan::Pair;
-use bentpipe_link::forward::{Count, InFlight};
-use bentpipe_link::{Counters, Link};
+use bentpipe_link::Counters;
+use bentpipe_link::forward::Count;
 use bentpipe_outcome::{FlowLinkCounts, FlowLinkStats, LinkOutcome};
 use bentpipe_scenario::Scenario;
 use bentpipe_units::{Bytes, Duration, Time};
@@ -33,53 +33,53 @@ pub struct MachineDrops {
     pub ring: u64,
     /// When they were to be written: the kernel did not take them.
     pub write: u64,
-    /// There was no memory left for packets under way.
+    /// There was no memory left for packets in flight.
     pub memory: u64,
 }
 
 impl MachineDrops {
-    /// All of them.
+    /// Drops for all reasons.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.ring + self.write + self.memory
     }
 }
 
-/// What went between two hosts.
+/// Traffic between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairReport {
-    /// Its name.
+    /// Name of the pair.
     pub name: String,
-    /// What was read from its `from` end, and its `to` end.
+    /// Traffic read from its `from` end, and from its `to` end.
     pub sent: [Count; 2],
-    /// What was written to its `to` end, and its `from` end.
+    /// Traffic written to its `to` end, and to its `from` end.
     pub arrived: [Count; 2],
     /// Packets that had no route, both directions.
     pub no_route: u64,
 }
 
-/// What a run did.
+/// Report of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Seed of the random processes.
     pub seed: u64,
     /// How long it ran.
     pub elapsed: Duration,
-    /// What each link did: the same counts as in a simulation.
+    /// Counters of each link, as in a simulation.
     pub links: Vec<LinkOutcome>,
     /// What each pair did to each link on its way; `flow` is the number of the
     /// pair.
     pub crossings: Vec<FlowLinkStats>,
-    /// What went between each two hosts.
+    /// Traffic between each pair of hosts.
     pub pairs: Vec<PairReport>,
     /// Packets read from hosts.
     pub read: u64,
     /// Packets written to hosts.
     pub written: u64,
-    /// Packets under way at the end.
+    /// Packets in flight at the end.
     pub under_way: u64,
-    /// Packets that were read and that go to nobody, such as multicasts.
-    pub strangers: u64,
+    /// Packets that were read and that no pair of hosts sent, such as multicasts.
+    pub unmatched: u64,
     /// What the machine dropped.
     pub machine: MachineDrops,
     /// How late packets left.
@@ -146,7 +146,7 @@ impl Report {
     }
 }
 
-/// What a run has done so far.
+/// Intermediate report of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// Since when it runs.
@@ -167,36 +167,10 @@ pub(super) fn links(scenario: &Scenario, network: &mut Network, end: Time) -> Ve
     let settings = scenario.links.iter();
     let each = settings.zip(network.links_mut()).zip(access);
     each.map(|((settings, link), access)| {
-        let c = *link.counters();
-        let transmitted = (c.offered - c.queue_drops).max(1);
-        LinkOutcome {
-            name: settings.name.clone(),
-            rate: settings.settings.rate,
-            offered_packets: c.offered,
-            delivered_packets: link.delivered(),
-            delivered_bytes: Bytes::new(c.accepted_bytes - under_way(link)),
-            queue_drops: c.queue_drops,
-            early_drops: c.early_drops,
-            marks: c.marks,
-            channel_losses: c.channel_losses,
-            outage_losses: c.outage_losses,
-            collisions: access.collisions + access.request_collisions,
-            requests: access.requests,
-            free_slots: access.free_slots,
-            demand_slots: access.demand_slots,
-            utilisation: link.utilisation(end),
-            mean_queue_packets: link.mean_waiting(end),
-            max_queue_packets: c.max_packets,
-            max_queue_bytes: Bytes::new(c.max_bytes),
-            mean_queueing_delay: c.queueing / transmitted,
-            p95_queueing_delay: link.queueing_delay_quantile(end, 0.95),
-        }
+        let of = (settings.name.as_str(), settings.settings.rate);
+        LinkOutcome::of(of, link, &access, end)
     })
     .collect()
-}
-
-fn under_way(link: &Link<InFlight>) -> u64 {
-    link.under_way().map(|(_, p)| u64::from(p.bytes())).sum()
 }
 
 /// What each pair did to each link on its paths.
@@ -215,7 +189,7 @@ pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Ve
             c.transmitted += Bytes::new(count.bytes + framing.get() * count.packets);
         }
     }
-    // What propagates has been transmitted, too.
+    // Propagating packets have also been transmitted.
     for (index, link) in network.links().iter().enumerate() {
         let framing = scenario.links[index].settings.framing;
         for (sent, (_, packet)) in link.sent().zip(link.under_way()) {
@@ -235,7 +209,7 @@ pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Ve
         .collect()
 }
 
-/// What went between the hosts of each pair.
+/// Traffic between the hosts of each pair.
 pub(super) fn pairs(pairs: &[Pair], counts: &[Passed]) -> Vec<PairReport> {
     let ends = counts.chunks(2).zip(pairs);
     ends.map(|(ends, pair)| PairReport {
@@ -247,7 +221,7 @@ pub(super) fn pairs(pairs: &[Pair], counts: &[Passed]) -> Vec<PairReport> {
     .collect()
 }
 
-/// What went to one endpoint.
+/// Traffic to one endpoint.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Passed {
     pub(super) sent: Count,

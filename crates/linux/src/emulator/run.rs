@@ -1,9 +1,9 @@
-//! The loop: reads what hosts send, lets the links do what is due, writes what
-//! arrives.
+//! The main loop: reads the hosts' packets, processes due events of the links, writes arriving
+//! packets.
 //!
-//! One thread, which sleeps until a device has something or the next packet is
-//! due. A packet's time is that of its read; it is written when its last link
-//! delivers it, and how late that was is recorded.
+//! One thread, which sleeps until a device has something or the next packet is due. A packet's
+//! arrival time is that of its read; it is written when its last link delivers it, and the lateness
+//! is recorded.
 
 use super::io::Io;
 use super::network::Network;

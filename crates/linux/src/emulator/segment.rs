@@ -1,17 +1,16 @@
-//! GSO segments: what the kernel hands over whole and would cut into packets.
+//! GSO segments, which the kernel hands over whole instead of splitting them into packets.
 //!
-//! A device with GSO puts a header before each packet (`virtio_net_hdr`, in
-//! the byte order of the machine): flags, kind, length of all headers, payload
-//! of each packet, where the checksum begins and where it goes. It is written
-//! back as it was read: a packet whose checksum is left to whoever sends it on
-//! (NEEDS_CSUM) says so there, and is lost without a word otherwise.
+//! A device with GSO puts a header before each packet (`virtio_net_hdr`, in the byte order of the
+//! machine): flags, kind, length of all headers, payload of each packet, where the checksum begins
+//! and where it goes. It is written back as it was read: a packet whose checksum the next sender
+//! must complete (NEEDS_CSUM) is marked there; without the mark it would be lost silently.
 
 use super::header::Header;
 
 /// Protocol number of TCP.
 const TCP: u8 = 6;
 
-/// What a segment stands for on a link.
+/// The packets that a segment represents on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// Packets that it would be cut into.

@@ -1,12 +1,11 @@
-//! Cuts segments into the packets that they stand for.
+//! Splits segments into packets, as a network card would.
 //!
-//! A host hands over what it sends in segments of up to 64 kB (GSO), as it would
-//! to a network card, and a frame that reaches a gateway from another virtual
-//! machine or namespace may be one. It becomes packets here, as the card would
-//! make them: the headers are repeated with lengths, IPv4 identification and
-//! sequence numbers of their own, FIN and PSH stand in the last and CWR in the
-//! first. Their checksums stay partial (NEEDS_CSUM): the place of the checksum
-//! holds the sum over the pseudo-header with the packet's own length.
+//! A host hands over what it sends in segments of up to 64 kB (GSO), as it would to a network card,
+//! and a frame that reaches a gateway from another virtual machine or namespace may be one. It
+//! becomes packets here, as the card would make them: the headers are repeated with lengths,
+//! individual IPv4 identification and sequence numbers; FIN and PSH are set in the last and CWR in
+//! the first. Their checksums stay partial (NEEDS_CSUM): the place of the checksum holds the sum
+//! over the pseudo-header with the packet's own length.
 
 use super::checksum::{NEEDS_CSUM, sum, sum_of_pseudo};
 use crate::tun::GSO_HEADER;
@@ -70,7 +69,7 @@ impl<'a> Segment<'a> {
         })
     }
 
-    /// How many packets it stands for.
+    /// Number of packets that it represents.
     pub(super) fn packets(&self) -> usize {
         (self.frame.len() - self.payload).div_ceil(self.each)
     }

@@ -1,4 +1,4 @@
-//! How a run is ended from outside.
+//! Stops a run from outside.
 
 use crate::sys;
 use nix::sys::signal::{SigSet, Signal};

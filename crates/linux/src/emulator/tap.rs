@@ -1,11 +1,10 @@
-//! Whoever looks at the packets that pass, such as a capture or a test bed
-//! that measures transfers.
+//! Observers of passing packets, such as a capture or the test bed, which measures transfers.
 
 use super::network::Cause;
 use bentpipe_scenario::LinkId;
 use bentpipe_units::{Duration, Time};
 
-/// A packet that somebody sees.
+/// A packet as an observer sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// The number of its pair of hosts: of its flow, where pairs are
@@ -13,10 +12,9 @@ pub struct Seen<'a> {
     pub pair: u32,
     /// True if it goes to the pair's `to` end.
     pub forward: bool,
-    /// Bytes on the links: of the packet, or of the packets that a GSO segment
-    /// stands for.
+    /// Bytes on the links: of the packet, or of the packets in a GSO segment.
     pub bytes: u32,
-    /// The packet as it is now, from its IP header on.
+    /// The packet in its current form, from its IP header on.
     pub packet: &'a [u8],
 }
 
@@ -39,7 +37,7 @@ pub trait Tap {
     fn dropped(&mut self, at: Time, link: Option<LinkId>, why: Cause, seen: &Seen<'_>);
 }
 
-/// Nobody looks.
+/// Observes nothing.
 impl Tap for () {
     const ACTIVE: bool = false;
     fn entered(&mut self, _: Time, _: &Seen<'_>) {}

@@ -1,11 +1,10 @@
-//! In the place of the loader where the crate is built without it: everything
-//! answers that it is not there.
+//! Replaces the loader if the crate is built without it: every function returns that it is missing.
 
 use super::{Entry, KernelError};
 use bentpipe_bpf::{Control, Values};
 use std::path::PathBuf;
 
-/// Never exists.
+/// Uninhabited: without the feature nothing can be attached.
 #[derive(Debug)]
 pub(super) enum Attached {}
 

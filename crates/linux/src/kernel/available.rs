@@ -1,5 +1,5 @@
-//! What a machine must have before a congestion control can be loaded into its
-//! kernel. Looks, changes nothing.
+//! Checks the requirements for loading a congestion control into the kernel, without changing
+//! anything.
 
 use super::KernelError;
 use std::fs;
@@ -22,11 +22,11 @@ const LOOKING: [(&str, u32); 1] = [("CAP_SYS_ADMIN", 21)];
 /// One thing that is needed.
 #[derive(Clone, Debug)]
 pub struct Requirement {
-    /// What.
+    /// Name of the requirement.
     pub name: &'static str,
     /// Whether it is there.
     pub met: bool,
-    /// What was found.
+    /// What this machine has.
     pub found: String,
     /// Why it is missing and what to do, if it is missing.
     pub obstacle: Option<KernelError>,
@@ -146,7 +146,7 @@ fn permission() -> Requirement {
     }
 }
 
-/// What this process lacks to see what is loaded.
+/// Permissions that this process lacks to list loaded controls.
 #[cfg(feature = "kernel")]
 pub(super) fn missing_to_look() -> Vec<&'static str> {
     missing_capabilities(&read("/proc/self/status"), &LOOKING)

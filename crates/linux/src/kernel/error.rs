@@ -1,5 +1,4 @@
-//! What can go wrong between a congestion control and the kernel, in words for
-//! people: what was found, and what to do.
+//! Errors of loading congestion controls into the kernel: the finding, and the remedy.
 
 use super::name::LONGEST_NAME;
 use super::status::Holder;
@@ -51,7 +50,7 @@ pub enum KernelError {
          with CONFIG_BPF_SYSCALL, CONFIG_BPF_JIT and CONFIG_DEBUG_INFO_BTF"
     )]
     Unsupported {
-        /// What is not there.
+        /// The missing item.
         missing: String,
     },
     /// The JIT compiler is off.
@@ -66,15 +65,15 @@ pub enum KernelError {
          `bp_hybla_2`, up to {LONGEST_NAME} characters"
     )]
     BadName {
-        /// The name.
+        /// Name of the control.
         name: String,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// The name is taken.
     #[error("{}", taken(name, holder.as_ref()))]
     Taken {
-        /// The name.
+        /// Name of the control.
         name: String,
         /// Who holds it, if it is one of ours.
         holder: Option<Holder>,
@@ -90,9 +89,9 @@ pub enum KernelError {
     /// An object that is not what the loader expects.
     #[error("`{object}` is not an object of a congestion control: {reason}")]
     BadObject {
-        /// Its file name.
+        /// File name of the object.
         object: String,
-        /// What is missing or wrong.
+        /// Description of the defect.
         reason: String,
     },
     /// Nothing of ours has that name.
@@ -101,9 +100,9 @@ pub enum KernelError {
         loaded(names)
     )]
     NotLoaded {
-        /// The name.
+        /// Name of the control.
         name: String,
-        /// What is loaded.
+        /// Names of the loaded controls.
         names: Vec<String>,
     },
     /// It lives in a process, which alone can let it go.
@@ -112,11 +111,11 @@ pub enum KernelError {
          process to unload it"
     )]
     Held {
-        /// The name.
+        /// Name of the control.
         name: String,
         /// Number of the process.
         pid: u32,
-        /// Its command.
+        /// Command line of the process that holds it.
         command: String,
     },
     /// New sockets get it unless they choose.
@@ -125,7 +124,7 @@ pub enum KernelError {
          `sysctl net.ipv4.tcp_congestion_control={other}`"
     )]
     Default {
-        /// The name.
+        /// Name of the control.
         name: String,
         /// One of Linux's own that could take its place.
         other: String,
@@ -136,7 +135,7 @@ pub enum KernelError {
          container, or a pin that bentpipe has not made\n  look for it with `bpftool link`"
     )]
     Elsewhere {
-        /// The name.
+        /// Name of the control.
         name: String,
     },
     /// The file system that keeps congestion controls loaded.
@@ -144,19 +143,19 @@ pub enum KernelError {
     Pin {
         /// `mount`, `create`, `pin to`, `remove`.
         doing: &'static str,
-        /// Where.
+        /// Path in the BPF file system.
         path: PathBuf,
-        /// The system's words.
+        /// Message of the system.
         reason: String,
     },
     /// Anything else that the kernel or libbpf refuses.
     #[error("cannot {doing}: {reason}{}", after(log))]
     System {
-        /// What was tried.
+        /// The operation that failed.
         doing: String,
-        /// The system's words.
+        /// Message of the system.
         reason: String,
-        /// What libbpf said about it; may be empty.
+        /// Message of libbpf; may be empty.
         log: String,
     },
 }

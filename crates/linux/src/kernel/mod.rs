@@ -1,12 +1,10 @@
 //! Congestion controls in the kernel of this machine.
 //!
-//! The C of `bpf/` is compiled by the build, kept in the binary and handed to
-//! the kernel as eBPF `struct_ops`: no module, no reboot, and any program can
-//! choose it by its name. [`load`] keeps one while a value lives, so that a
-//! process that is killed leaves nothing; [`load_pinned`] keeps one until
-//! [`unload`] or a restart of the machine. Several copies with different
-//! parameters may be loaded under different names. [`available`] says what this
-//! machine can do.
+//! The C of `bpf/` is compiled by the build, kept in the binary and handed to the kernel as eBPF
+//! `struct_ops`: no module, no reboot, and any program can choose it by its name. [`load`] keeps
+//! one while a value lives, so that a process that is killed leaves nothing; [`load_pinned`] keeps
+//! one until [`unload`] or a restart of the machine. Several copies with different parameters may
+//! be loaded under different names. [`available`] reports what this machine can do.
 //!
 //! Without the feature `kernel` everything is here and answers
 //! [`KernelError::NotBuilt`].
@@ -37,8 +35,8 @@ use std::path::PathBuf;
 
 /// A congestion control that is in the kernel while this lives.
 ///
-/// Dropping it unloads it: nobody can choose it any more, and sockets that have
-/// it keep it until they close.
+/// Dropping it unloads it: no new socket can choose it, and those that have it keep it until they
+/// close.
 #[derive(Debug)]
 #[must_use = "dropping it unloads the congestion control"]
 pub struct Loaded {
@@ -54,7 +52,7 @@ impl Loaded {
     }
 
     /// Keeps it loaded beyond this process, until [`unload`] or a restart of
-    /// the machine, and says which file in the BPF file system keeps it.
+    /// the machine, and returns the file in the BPF file system that keeps it.
     ///
     /// # Errors
     ///
@@ -89,7 +87,7 @@ pub fn load_pinned(control: &Control, values: &Values, name: &str) -> Result<Pat
     load(control, values, name)?.pin()
 }
 
-/// Loads an object file of one's own that has the form of those of this build:
+/// Loads a user's object file that has the form of those of this build:
 /// one struct_ops map `ops` in the section `.struct_ops.link`, parameters as
 /// 64-bit words in `.rodata.parameters`. `file` names it in errors.
 ///

@@ -2,8 +2,8 @@
 
 use super::KernelError;
 
-/// What all names begin with: nobody shall take `bp_hybla` for the `hybla` of
-/// Linux, and nothing of ours can take the place of something of Linux.
+/// Prefix of all names, so that `bp_hybla` is not mistaken for Linux' `hybla`, and nothing of ours
+/// replaces a module of Linux.
 pub const PREFIX: &str = "bp_";
 
 /// Room for a name in `struct tcp_congestion_ops`, without its final zero.
@@ -14,7 +14,7 @@ pub const LONGEST_NAME: usize = 15;
 ///
 /// # Errors
 ///
-/// [`KernelError::BadName`], which says what is wrong with it.
+/// [`KernelError::BadName`], with the reason.
 pub fn check_name(name: &str) -> Result<(), KernelError> {
     let bad = |reason: String| {
         Err(KernelError::BadName {

@@ -3,27 +3,27 @@
 use bentpipe_bpf::{Control, Parameter};
 use std::path::PathBuf;
 
-/// What keeps a congestion control loaded.
+/// The holder that keeps a congestion control loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// A file in the BPF file system: it stays until it is unloaded, or until
     /// the machine restarts.
     Pin {
-        /// That file.
+        /// Path of the pin.
         path: PathBuf,
     },
     /// A process: it goes away with it.
     Process {
-        /// Its number.
+        /// Process number.
         pid: u32,
-        /// Its command.
+        /// Command line of the process.
         command: String,
     },
     /// Something that cannot be seen from here: a process in another container,
     /// or a pin that bentpipe has not made.
     Elsewhere,
-    /// Nothing any more: it is unloaded, nobody can choose it, and the sockets
-    /// that have it keep it until they close.
+    /// Nothing any more: it is unloaded, no new socket can choose it, and those that have it keep
+    /// it until they close.
     Nobody,
 }
 
@@ -53,9 +53,9 @@ pub struct Entry {
     /// What uses it now, by the kernel's own count: sockets, those in other
     /// network namespaces included, and namespaces whose default it is.
     pub users: u64,
-    /// What keeps it loaded.
+    /// The holder that keeps it loaded.
     pub holder: Holder,
-    /// Its programs.
+    /// Its eBPF programs.
     pub programs: Vec<Program>,
 }
 

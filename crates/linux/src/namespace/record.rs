@@ -2,7 +2,7 @@
 //! start reads: `/run/bentpipe/PID`. Its first line is the time at which the
 //! process started, so that a number that was used again is not taken for it.
 //!
-//! A sweeper takes a record of a dead process by giving it a name of its own,
+//! A sweeper takes a record of a dead process by giving it its own name,
 //! `PID.by.SWEEPER.START.N`, so that two do not work on the same one. What it
 //! cannot remove stays in `PID.START`, with the time at which the dead process
 //! had started.
@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 const FOLDER: &str = "/run/bentpipe";
 
-/// Stands in the name of a record that a sweeper has taken.
+/// Part of the name of a record that a sweeper has taken.
 const TAKEN: &str = ".by.";
 
 /// Something that a killed process leaves behind.
@@ -28,14 +28,14 @@ const TAKEN: &str = ".by.";
 pub enum Leftover {
     /// A network namespace.
     Namespace {
-        /// Its name.
+        /// Name of the namespace.
         name: String,
         /// Which it is, since others may take the name.
         identity: Identity,
     },
     /// A feature of a network interface that was switched off.
     Feature {
-        /// The interface.
+        /// Name of the interface.
         interface: String,
         /// What `ethtool` calls the feature.
         feature: String,
@@ -102,7 +102,7 @@ impl fmt::Display for Leftover {
     }
 }
 
-/// What is there now; whoever changes it writes the file.
+/// Existing objects; every change rewrites the file.
 static MADE: Mutex<BTreeSet<Leftover>> = Mutex::new(BTreeSet::new());
 
 /// Writes down what is about to be made.
@@ -112,7 +112,7 @@ pub(crate) fn note(what: &Leftover) -> io::Result<()> {
     write(&made)
 }
 
-/// It is gone.
+/// Removes `what` from the record, since it no longer exists.
 pub(crate) fn forget(what: &Leftover) {
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     made.remove(what);
@@ -155,12 +155,12 @@ fn started(pid: u32) -> Option<u64> {
     }
 }
 
-/// Removes what processes left behind that ended without removing it, and
-/// says what that was. What cannot be removed stays for the next time.
+/// Removes what killed processes left behind, and returns what that was. What cannot be removed
+/// remains for the next time.
 pub fn sweep() -> Vec<Leftover> {
     let mut removed = Vec::new();
     for file in dead() {
-        // Somebody else may have been faster, or only they may do it.
+        // Another process may have been faster, or only its owner may take it.
         if let Some(taken) = take(&file) {
             sweep_record(&taken, &mut removed);
         }
@@ -220,7 +220,7 @@ fn dead() -> Vec<PathBuf> {
         .collect()
 }
 
-/// True if nobody answers for a record any more; `None` if it is not ours.
+/// True if the process of a record no longer exists; `None` if it is not ours.
 fn is_dead(path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_str()?;
     if let Some((_, sweeper)) = name.split_once(TAKEN) {

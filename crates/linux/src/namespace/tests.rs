@@ -53,7 +53,7 @@ fn a_namespace_is_entered_and_removed() {
     ));
 }
 
-/// Not a test of its own: what the test below starts and kills.
+/// Not a separate test: the process that the test below starts and kills.
 #[test]
 fn hold_a_namespace() {
     if let Ok(name) = std::env::var("BENTPIPE_TEST_HOLD") {
@@ -98,8 +98,8 @@ fn a_process_number_that_was_used_again_is_not_taken_for_its_owner() {
     }
     let is = Identity::of(path(&ours)).unwrap();
     let elsewhere = format!("feature lo gro {is}\n");
-    // Process 1 runs, and did not start at this time. Somebody has made a
-    // namespace of the second name since.
+    // Process 1 runs, and did not start at this time. Another process has since made a namespace
+    // with the second name.
     let start = std::process::id();
     let record = PathBuf::from(format!("/run/bentpipe/1.{start}"));
     fs::create_dir_all("/run/bentpipe").unwrap();

@@ -8,14 +8,14 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// A socket for all frames that the network device number `index` receives,
-/// each after a header that says how a segment is to be cut and where a
-/// checksum is missing. What is written to it the device sends.
+/// A socket for all frames that the network device number `index` receives, each after a header
+/// that gives the segmentation and any missing checksum. The device sends what is written to the
+/// socket.
 pub(crate) fn packet_socket(index: u32) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers.
     let fd = done(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new and has no other owner.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     let index = i32::try_from(index).map_err(io::Error::other)?;
     set_option(&socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
@@ -25,7 +25,7 @@ pub(crate) fn packet_socket(index: u32) -> io::Result<OwnedFd> {
         libc::PACKET_IGNORE_OUTGOING,
         &1_i32,
     )?;
-    // Frames that wait to be read; what is not allowed stays as it is.
+    // Buffers for frames that wait to be read; a size beyond the limit has no effect.
     let _ = set_option(
         &socket,
         libc::SOL_SOCKET,

@@ -1,4 +1,4 @@
-//! What the two sides of a flow do, each on a thread of its own, by the clock
+//! What the two sides of a flow do, each on its own thread, by the clock
 //! of the run. They are the applications of `bentpipe-traffic` on real sockets.
 
 use super::clock::Clock;
@@ -23,7 +23,7 @@ const ENDLESS: u64 = u64::MAX;
 /// A flow, as its two sides know it.
 #[derive(Clone, Debug)]
 pub(crate) struct Work<'a> {
-    /// Its index.
+    /// Index of the flow.
     pub(crate) flow: usize,
     pub(crate) name: &'a str,
     pub(crate) application: &'a Application,
@@ -55,7 +55,7 @@ pub(crate) enum Ready<'a> {
     Udp([Socket; 2]),
 }
 
-/// What a thread does.
+/// Task of a thread.
 pub(crate) type Side<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// True for bulk data.
@@ -130,7 +130,7 @@ impl<'a> Work<'a> {
         self.stop.is_some_and(|stop| self.clock.now() >= stop)
     }
 
-    /// What the two sides do, each for a thread of its own.
+    /// The tasks of the two sides, each for its own thread.
     pub(crate) fn sides(self, ready: &'a Ready<'_>) -> [Side<'a>; 2] {
         let other = self.clone();
         match ready {
@@ -295,7 +295,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// One exchange, over a connection of its own where the application has
+    /// One exchange, over its own connection where the application has
     /// one for each. False if the response did not come.
     fn exchange<'c>(
         &'c self,

@@ -9,9 +9,9 @@ use bentpipe_scenario::Scenario;
 use bentpipe_tcp::{CongestionControlChoice, DEFAULT_BUFFER, HostProfile, Recovery, Transport};
 use bentpipe_units::Bytes;
 
-/// `scenario` with every transport replaced by what Linux runs for it: the congestion control
-/// that the kernel runs (the C of `bp_*`, or the imitation of a module), on the
-/// host profile `linux`. What Linux refuses stays as it is.
+/// `scenario` with every transport replaced by what Linux runs for it: the congestion control that
+/// the kernel runs (the C of `bp_*`, or the imitation of a module), on the host profile `linux`.
+/// What Linux refuses is left unchanged.
 #[must_use]
 pub fn as_run_on_linux(scenario: &Scenario) -> Scenario {
     let mut changed = scenario.clone();

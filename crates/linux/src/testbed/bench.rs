@@ -33,7 +33,7 @@ pub(super) struct Bench<'a> {
     hosts: Vec<Option<Host>>,
 }
 
-/// What a run came to.
+/// Result of a run.
 pub(super) struct Done {
     pub(super) outcome: Outcome,
     pub(super) report: Report,

@@ -1,5 +1,5 @@
-//! The two boxes of a gateway in a run: where they stand, and what of a scenario
-//! with PEPs they cannot do.
+//! The two boxes of a gateway in a run: their nodes, and the features of scenarios with PEPs that
+//! they do not support.
 //!
 //! A scenario names two PEPs with `tunnel = "gateway"`. The one on the side on which
 //! connections are opened is the terminal, which intercepts them; the other is the hub.
@@ -14,7 +14,7 @@ use bentpipe_units::{Bytes, Duration, Rate, Time};
 /// longest satellite link.
 pub(crate) const AHEAD: Duration = Duration::from_secs(10);
 
-/// The two boxes.
+/// The two boxes of a gateway in a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Boxes {
     /// The terminal and the hub.
@@ -172,7 +172,7 @@ pub(crate) fn earlier(outcome: &mut Outcome) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
+    use bentpipe_link::{Limit, LinkSettings, QueueSettings};
     use bentpipe_middlebox::split::SplitSettings;
     use bentpipe_scenario::ScenarioBuilder;
     use bentpipe_tcp::find_transport;
@@ -183,13 +183,11 @@ mod tests {
         let mut builder = Scenario::builder("boxes");
         let nodes = ["server", "hub", "terminal", "client"].map(|name| builder.node(name));
         for (name, at, mbps) in [("internet", 0, 100), ("satellite", 1, 5), ("home", 2, 100)] {
-            let settings = LinkSettings {
-                rate: Rate::from_mbps(mbps),
-                one_way_delay: Duration::from_millis(250),
-                queue: QueueSettings::drop_tail(Limit::Packets(100)),
-                channel: ChannelSettings::Perfect,
-                framing: Bytes::ZERO,
-            };
+            let settings = LinkSettings::new(
+                Rate::from_mbps(mbps),
+                Duration::from_millis(250),
+                QueueSettings::drop_tail(Limit::Packets(100)),
+            );
             builder.link(name, nodes[at], nodes[at + 1], settings);
         }
         builder.split_pep("hub", nodes[1], pep.clone());

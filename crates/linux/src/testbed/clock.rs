@@ -4,7 +4,7 @@ use bentpipe_units::{Duration, Time};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Nobody waits longer than this without looking whether the run is over.
+/// Longest wait without checking whether the run is over.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// The clock of a run, shared by its threads.

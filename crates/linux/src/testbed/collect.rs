@@ -18,7 +18,7 @@ use bentpipe_scenario::{Flow, Handshake, LinkId, Scenario};
 use bentpipe_traffic::ClientReport;
 use bentpipe_units::{Bytes, Time};
 
-/// What was noted of a flow besides its packets.
+/// Observations of a flow besides its packets.
 #[derive(Debug)]
 pub(crate) struct Noted {
     pub(crate) watched: Watched,

@@ -1,11 +1,10 @@
 //! The congestion control of a sender: a module of the kernel, or an eBPF
 //! control that is loaded for the run.
 //!
-//! A congestion control of `bentpipe-cc` has the same parameters in the kernel
-//! where `bp_` and its name is a control there; `newreno`, which counts ACKs, is
-//! `bp_const` with K = 1. A module of the kernel stands for its simulation
-//! (`reno-linux`, `cubic-linux`, ...), as the declarations of `bentpipe-cc` say, and
-//! for a control of the same name that has no counterpart (`cubic`).
+//! A congestion control of `bentpipe-cc` has the same parameters in the kernel where `bp_` and its
+//! name is a control there; `newreno`, which counts ACKs, is `bp_const` with K = 1. A module of the
+//! kernel replaces its simulation (`reno-linux`, `cubic-linux`, ...), as the declarations of
+//! `bentpipe-cc` say, and for a control of the same name that has no counterpart (`cubic`).
 
 use crate::kernel::{self, KernelError, Loaded};
 use bentpipe_bpf::Values;
@@ -18,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The baseline that counts ACKs, and what it is in the kernel.
 const BASELINE: (&str, &str) = ("newreno", "bp_const");
 
-/// Westwood with Hoe's estimate is a control of its own in the kernel.
+/// Westwood with Hoe's estimate is a separate control in the kernel.
 const ENHANCED: &str = "bp_etcpw";
 
 /// A congestion control of this machine.
@@ -96,7 +95,7 @@ impl Control {
     }
 }
 
-/// A control of one's own, where its source can run in the kernel.
+/// A user's control, where its source can run in the kernel.
 fn own(
     control: &OwnControl,
     transport: &Transport,

@@ -20,7 +20,7 @@ const PORT: u16 = 4433;
 /// namespace and the run's folder.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How often it is looked whether the association stands.
+/// Interval at which the state of the association is polled.
 const LOOK: Duration = Duration::from_millis(100);
 
 const NAMES: [&str; 2] = ["terminal", "hub"];
@@ -37,20 +37,20 @@ pub enum GatewayError {
     Start {
         /// `terminal` or `hub`.
         name: &'static str,
-        /// The system's word.
+        /// Error of the system.
         why: io::Error,
     },
     /// A namespace could not be prepared.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    /// It failed.
+    /// The process of a box ended early.
     #[error("the gateway's {name} {what}{}", indented(.said))]
     Failed {
         /// `terminal` or `hub`.
         name: &'static str,
-        /// What became of it.
+        /// What happened to it.
         what: String,
-        /// What it said.
+        /// Its last output.
         said: String,
     },
 }
@@ -67,8 +67,8 @@ pub(crate) struct Gateway {
     running: Vec<(&'static str, Child)>,
 }
 
-/// A folder of its own, which goes with what is in it. Files have names of their own,
-/// since the gateway names after them what it makes elsewhere.
+/// A temporary folder, which is removed with its contents. Files have their own names, since the
+/// gateway names after them what it makes elsewhere.
 #[derive(Debug)]
 struct Folder {
     path: PathBuf,
@@ -174,7 +174,7 @@ impl Gateway {
             .map_err(|why| GatewayError::Start { name, why })
     }
 
-    /// Waits until the association stands, by `deadline` at the latest.
+    /// Waits until the association is up, by `deadline` at the latest.
     pub(crate) fn wait(&mut self, deadline: Instant) -> Result<(), GatewayError> {
         let file = self.folder.file("terminal", "toml");
         loop {
@@ -224,7 +224,7 @@ impl Drop for Gateway {
     }
 }
 
-/// True if a status in JSON says that the association stands.
+/// True if a status in JSON reports that the association is up.
 fn is_up(status: &str) -> bool {
     let compact: String = status.chars().filter(|c| !c.is_whitespace()).collect();
     compact.contains("\"associations\":[{")
@@ -277,8 +277,8 @@ fn configuration(boxes: &Boxes, which: usize, peer: &str, devices: &[(&Host, boo
     let name = NAMES[which];
     let intercept = match which {
         0 => format!("[intercept]\ninterfaces = [{}]\n", names(false)),
-        // Hosts of a run have the addresses of a private network.
-        // The way back of what it connects from clients' addresses.
+        // Hosts of a run have the addresses of a private network. The return route of connections
+        // that it makes from clients' addresses.
         _ => format!(
             "[intercept]\ninterfaces = [{}]\n\n[policy]\nallow = [\"10.0.0.0/8\"]\n",
             names(false)

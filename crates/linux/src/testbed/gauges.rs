@@ -222,7 +222,7 @@ impl Watched {
         }
     }
 
-    /// What was counted.
+    /// Number of retransmission timeouts so far.
     pub(crate) fn timeouts(&self) -> u64 {
         self.totals().timeouts
     }

@@ -21,7 +21,7 @@ const SETTINGS: [(&str, &str); 6] = [
     ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
 ];
 
-/// A host.
+/// A host of the test bed: its namespace, and the options of the kernel that are set there.
 #[derive(Debug)]
 pub(crate) struct Host {
     namespace: Arc<Namespace>,

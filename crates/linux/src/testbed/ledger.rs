@@ -21,12 +21,12 @@ use std::sync::mpsc::{Sender, SyncSender, TrySendError};
 /// A packet at the device of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// The time.
+    /// Time at the device.
     pub at: Time,
     /// At which end of which flow: twice the flow's index, and one more at its
     /// `to`.
     pub endpoint: u32,
-    /// Its length.
+    /// Length of the IP packet, bytes.
     pub length: u32,
     kept: u8,
     bytes: [u8; MAX_HEADERS],
@@ -54,7 +54,7 @@ impl Captured {
     }
 }
 
-/// What one flow did, seen at its hosts.
+/// Record of one flow, observed at its hosts.
 #[derive(Debug, Default)]
 pub(crate) struct FlowLedger {
     pub(crate) tracker: Tracker,
@@ -74,40 +74,40 @@ pub(crate) struct FlowLedger {
     far: Option<Box<Tracker>>,
 }
 
-/// Which part of a flow a pair of hosts is.
+/// The part of a flow that a pair of hosts carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// All of it, or what begins at its `from`.
     First,
-    /// What lies between boxes.
+    /// The part between boxes.
     Between,
-    /// What ends at its `to`.
+    /// The part that ends at its `to`.
     Last,
 }
 
-/// What completes a flow.
+/// Condition that completes a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Goal {
     /// Nothing that packets show.
     #[default]
     None,
-    /// So much acknowledged.
+    /// Bytes acknowledged cumulatively.
     Acknowledged(u64),
-    /// So much delivered.
+    /// Bytes delivered in order.
     Delivered(u64),
 }
 
 impl Goal {
     fn of(application: &Application, is_split: bool) -> Goal {
         match (application, application.offered()) {
-            // What a box acknowledges has not arrived.
+            // An acknowledgement by a box does not mean that data has arrived.
             (Application::Transfer { size }, _) if !is_split => Goal::Acknowledged(size.get()),
             (_, Some(bytes)) => Goal::Delivered(bytes.get()),
             (_, None) => Goal::None,
         }
     }
 
-    /// Bytes to deliver.
+    /// Bytes of payload that the flow has to deliver, if it ends.
     fn bytes(self) -> Option<u64> {
         match self {
             Goal::None => None,
@@ -116,7 +116,7 @@ impl Goal {
     }
 }
 
-/// What has been seen by now.
+/// Observations so far.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) flows: Vec<FlowLedger>,
@@ -338,13 +338,11 @@ mod tests {
     fn a_capture_that_is_slow_loses_packets_and_makes_nobody_wait() {
         let mut builder = Scenario::builder("slow");
         let (a, b) = (builder.node("a"), builder.node("b"));
-        let link = bentpipe_link::LinkSettings {
-            rate: Rate::from_mbps(1),
-            one_way_delay: Duration::ZERO,
-            queue: bentpipe_link::QueueSettings::drop_tail(bentpipe_link::Limit::Packets(10)),
-            channel: bentpipe_link::ChannelSettings::Perfect,
-            framing: Bytes::ZERO,
-        };
+        let link = bentpipe_link::LinkSettings::new(
+            Rate::from_mbps(1),
+            Duration::ZERO,
+            bentpipe_link::QueueSettings::drop_tail(bentpipe_link::Limit::Packets(10)),
+        );
         builder.link("hop", a, b, link);
         builder.flow(
             "data",

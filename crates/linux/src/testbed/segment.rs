@@ -11,24 +11,24 @@ const OFFSET: u16 = 0x1fff;
 /// A packet of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Segment {
-    /// TCP.
+    /// A TCP segment.
     Tcp {
         /// Port of who sends it.
         source_port: u16,
-        /// Port of whom it goes to.
+        /// Destination port.
         destination_port: u16,
-        /// Its number.
+        /// Sequence number of the first byte.
         sequence: u32,
-        /// What it acknowledges, if it does.
+        /// Acknowledgement number, if the ACK flag is set.
         acknowledgement: u32,
-        /// Its flags.
+        /// TCP flags.
         flags: u8,
-        /// Bytes of payload.
+        /// Payload, bytes.
         payload: u32,
     },
-    /// UDP.
+    /// A UDP datagram.
     Udp {
-        /// Bytes of payload.
+        /// Payload, bytes.
         payload: u32,
     },
 }

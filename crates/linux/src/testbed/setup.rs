@@ -41,14 +41,14 @@ const MSS: RangeInclusive<u32> = 88..=32_767;
 pub(crate) enum Acknowledge {
     /// As the kernel sees fit.
     AsLinux,
-    /// Every segment.
+    /// The receiver acknowledges every segment.
     Each,
     /// Every second one, but each until so many segments have been read; a
     /// single one after so long.
     EverySecond {
-        /// Segments.
+        /// Segments acknowledged at once at the start.
         quick: u32,
-        /// The longest delay.
+        /// Maximum delay of an ACK.
         timer: Duration,
     },
 }
@@ -57,9 +57,9 @@ pub(crate) enum Acknowledge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Setup {
     pub(crate) control: Control,
-    /// What programs choose the control by, once it is loaded.
+    /// Name under which programs choose the control, once it is loaded.
     pub(crate) control_name: String,
-    /// Segments.
+    /// Initial window, segments.
     pub(crate) initial_window: u32,
     /// What the windows of both sides allow, segments; `None` where the
     /// scenario sets no buffer.
@@ -77,7 +77,7 @@ impl Setup {
     /// The setup of a flow's transport.
     ///
     /// # Errors
-    /// What cannot be done, a sentence each.
+    /// Unsupported features, a sentence each.
     pub(crate) fn new(transport: &Transport) -> Result<Setup, Vec<String>> {
         let mut refused = Vec::new();
         if transport.is_explicit() {
@@ -171,7 +171,7 @@ impl Setup {
     }
 }
 
-/// What send and receive buffer allow, segments; `None` if nobody set them.
+/// Window that send and receive buffer allow, segments; `None` if neither is set.
 fn window(transport: &Transport) -> Option<u32> {
     let divisor = transport.profile.rules().receive_buffer_divisor.max(1);
     let receive = transport.receive_buffer.get() / divisor;

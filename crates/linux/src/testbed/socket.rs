@@ -11,7 +11,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-/// Every flow has addresses of its own, so all may listen at one port.
+/// Every flow has its own addresses, so all may listen at one port.
 pub(crate) const PORT: u16 = 5001;
 
 /// `TCP_DELACK_MAX_US` (linux/tcp.h; kernels since 6.15).
@@ -158,8 +158,8 @@ impl<'a> Connection<'a> {
         self.socket.set_tcp_notsent_lowat(bytes)
     }
 
-    /// Writes so many bytes; fewer if the run is over, `gives_up` says so, or
-    /// nobody listens any more. True if all were written.
+    /// Writes so many bytes; fewer if the run is over, `gives_up` returns true, or the peer has
+    /// closed. True if all were written.
     pub(crate) fn write(&mut self, bytes: u64, gives_up: impl Fn() -> bool) -> io::Result<bool> {
         let mut left = bytes;
         while left > 0 {
@@ -278,7 +278,7 @@ fn ready(socket: BorrowedFd<'_>, what: PollFlags, clock: &Clock) -> io::Result<b
     Ok(false)
 }
 
-/// True where nothing is wrong but the time that somebody waited.
+/// True if the error is only a timeout.
 pub(crate) fn is_patience(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

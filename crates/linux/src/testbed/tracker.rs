@@ -49,16 +49,16 @@ struct Connection {
     acknowledged: u64,
     /// What is not acknowledged: its end, when it was sent, whether once.
     outstanding: VecDeque<(u64, Time, bool)>,
-    /// What has arrived in order.
+    /// Bytes that have arrived in order.
     arrived_to: u64,
-    /// What has arrived beyond: from, to.
+    /// Ranges that have arrived beyond: from, to.
     islands: BTreeMap<u64, u64>,
 }
 
-/// What a packet changed that others wait for.
+/// Change by a packet that others wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Nothing.
+    /// Nothing changed.
     None,
     /// More has been acknowledged to the side that sends the data.
     Acknowledged,
@@ -72,7 +72,6 @@ impl Tracker {
         self.delivered_before + self.connection.arrived_to
     }
 
-    /// Bytes acknowledged.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.acknowledged_before + self.connection.acknowledged
     }

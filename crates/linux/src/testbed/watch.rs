@@ -27,19 +27,19 @@ pub(crate) struct Watcher<'a> {
     pub(crate) stop: &'a Stop,
 }
 
-/// What it has seen.
+/// Its observations.
 pub(crate) struct Watched {
-    /// By flow.
+    /// Observations, by flow.
     pub(crate) noted: Vec<Noted>,
-    /// What went wrong with flows, in words.
+    /// Errors of flows, in words.
     pub(crate) failed: Vec<String>,
     /// True if it was stopped from outside.
     pub(crate) stopped: bool,
 }
 
 impl Watcher<'_> {
-    /// Watches until all flows are done, the time is over, or it is stopped;
-    /// `running` says whether the links still run.
+    /// Watches until all flows are done, the time is over, or it is stopped; `running` tells
+    /// whether the links still run.
     pub(crate) fn watch(&self, running: impl Fn() -> bool) -> Watched {
         let flows = self.scenario.flows.len();
         let mut seen = Watched {

@@ -4,8 +4,7 @@ pub(crate) use bentpipe_testing::skip;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// True if namespaces and TUN devices can be made here; says so in a line if
-/// not.
+/// True if namespaces and TUN devices can be made here; otherwise prints a line.
 pub(crate) fn may(test: &str) -> bool {
     let ip = || {
         let asked = Command::new("ip").arg("-V").stdout(Stdio::null()).status();

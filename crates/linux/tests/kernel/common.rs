@@ -8,6 +8,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Whether this machine can take congestion controls; `test` is skipped if not.
 pub(crate) fn ready(test: &str) -> bool {
@@ -32,6 +33,21 @@ pub(crate) fn unique() -> String {
 /// Whether the kernel knows a congestion control of that name.
 pub(crate) fn known(name: &str) -> bool {
     kernel::names().iter().any(|n| n == name)
+}
+
+/// Whether the kernel forgets a congestion control within ten seconds.
+///
+/// A child that another test is about to start holds all descriptors until it executes its
+/// program, so a control may stay for a moment after its last descriptor here was closed.
+pub(crate) fn forgotten(name: &str) -> bool {
+    let end = Instant::now() + Duration::from_secs(10);
+    while known(name) {
+        if Instant::now() > end {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    true
 }
 
 /// A connection over loopback that chose `control`, and the thread that reads

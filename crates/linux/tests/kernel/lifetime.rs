@@ -1,7 +1,7 @@
 //! How long a control stays: with its value, with its process, or until it is
 //! unloaded.
 
-use crate::common::{chosen, connect, known, ready, shown, unique};
+use crate::common::{chosen, connect, forgotten, known, ready, shown, unique};
 use bentpipe_bpf::{Values, find};
 use bentpipe_linux::kernel::{Entry, Holder, KernelError, load, load_pinned, status, unload};
 use bentpipe_linux::namespace::Namespace;
@@ -78,9 +78,9 @@ fn a_pinned_control_stays_until_it_is_unloaded() {
 
     let (mut stream, reader) = connect(&name);
     stream.write_all(&[0; 1000]).unwrap();
-    // The socket keeps what it has, nobody else gets it.
+    // The socket keeps its control, no other gets it.
     assert_eq!(unload(&name).unwrap(), 1);
-    assert!(!known(&name) && !path.exists());
+    assert!(forgotten(&name) && !path.exists());
     let left = entry(&name).unwrap();
     assert_eq!((left.holder, left.users), (Holder::Nobody, 1));
     stream.write_all(&[0; 100_000]).unwrap();
@@ -171,7 +171,7 @@ fn a_killed_process_leaves_nothing() {
         "{held:?}"
     );
     // The kernel closes the files of the dead before `wait` returns.
-    assert!(!known(&name));
+    assert!(forgotten(&name));
     assert!(entry(&name).is_none());
 }
 

@@ -1,6 +1,6 @@
-//! What cannot be loaded, and what is said about it.
+//! Objects that cannot be loaded, and the messages.
 
-use crate::common::{known, ready, unique};
+use crate::common::{forgotten, ready, unique};
 use bentpipe_bpf::{Values, find};
 use bentpipe_linux::kernel::{KernelError, load, load_object};
 use std::path::Path;
@@ -55,7 +55,7 @@ fn the_verifier_is_heard() {
         "{said}"
     );
     assert!(said.contains("  | "), "{said}");
-    assert!(!known(&name));
+    assert!(forgotten(&name));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn objects_of_another_form_are_refused() {
     );
 }
 
-/// An object of a source beside this file.
+/// An object of a source next to this file.
 fn compile(source: &str) -> Vec<u8> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();

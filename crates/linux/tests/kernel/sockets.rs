@@ -1,6 +1,6 @@
 //! Every control of the catalogue, chosen by a real socket.
 
-use crate::common::{chosen, connect, known, ready, shown, unique};
+use crate::common::{chosen, connect, forgotten, known, ready, shown, unique};
 use bentpipe_bpf::{CONTROLS, Values};
 use bentpipe_linux::kernel::{Holder, load, status};
 use std::io::Write as _;
@@ -51,6 +51,6 @@ fn every_control_carries_data_and_goes_away() {
         drop(stream);
         assert_eq!(reader.join().unwrap(), MEGABYTES, "{}", control.name);
         drop(loaded);
-        assert!(!known(&name), "{}", control.name);
+        assert!(forgotten(&name), "{}", control.name);
     }
 }

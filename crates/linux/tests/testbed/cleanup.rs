@@ -1,7 +1,6 @@
 //! What is left of a run that ends early: nothing, or what the next one removes.
 //!
-//! Each run is one of a process of its own: this program again, told by a
-//! variable what to do.
+//! Each run is in a separate process: this program again, told by a variable what to do.
 
 use crate::common::{may, pair, run, transfer, transport};
 use bentpipe_linux::testbed::{self, Error, Options};

@@ -1,6 +1,6 @@
 //! What flows do.
 
-use crate::common::{link, may, pair, run, transfer, transport};
+use crate::common::{assert_as_simulated, link, may, pair, run, run_watched, transfer, transport};
 use bentpipe_link::{Limit, LinkSettings, QueueSettings, RedPreset, RedSettings};
 use bentpipe_scenario::{Handshake, Scenario};
 use bentpipe_tcp::TransportSettings;
@@ -23,7 +23,7 @@ fn a_transfer_takes_what_the_simulator_says() {
         .flow("file", server, client, transfer(579_200))
         .transport(reno);
     let scenario = builder.build().unwrap();
-    let live = run(&scenario);
+    let (live, late) = run_watched(&scenario);
     let options = bentpipe_sim::Options {
         seed: 7,
         ..Default::default()
@@ -34,11 +34,7 @@ fn a_transfer_takes_what_the_simulator_says() {
         ours.transfer_time.unwrap().as_secs(),
         theirs.transfer_time.unwrap().as_secs(),
     );
-    // A busy machine adds to it.
-    assert!(
-        (took / expected - 1.0).abs() < 0.25,
-        "{took} for {expected}"
-    );
+    assert_as_simulated("file", took, expected, late);
     assert_eq!(ours.delivered, Bytes::new(579_200));
     assert_eq!(ours.acknowledged, ours.delivered);
     assert_eq!(ours.sent, ours.delivered);
@@ -147,10 +143,10 @@ fn several_flows_share_a_link() {
     assert_eq!(file.delivered, Bytes::new(500_000));
     assert!(file.started_at >= Time::ZERO + Duration::from_millis(500));
     // Without timestamps a segment holds 12 bytes more; each is acknowledged.
-    assert_eq!(
-        file.packets_sent - file.retransmissions,
-        500_000_u64.div_ceil(1460)
-    );
+    // A machine that delays the application between two writes makes a segment shorter.
+    let segments = file.packets_sent - file.retransmissions;
+    let least = 500_000_u64.div_ceil(1460);
+    assert!((least..least + 5).contains(&segments), "{segments}");
     assert!(file.acks_received >= 300, "{}", file.acks_received);
     // 2 s of 200 bytes every 4 ms, of which 28 are headers.
     assert_eq!((voice.packets_sent, voice.transport.as_str()), (500, "udp"));
@@ -333,7 +329,7 @@ fn a_control_of_ours_keeps_the_window_and_takes_what_its_twin_does() {
             .handshake(Handshake::NotCounted);
     }
     let scenario = builder.build().unwrap();
-    let live = run(&scenario);
+    let (live, late) = run_watched(&scenario);
     assert_eq!(
         live.controls[0],
         "bp_const initial_window=2 window_clamp=22 k=1"
@@ -343,11 +339,7 @@ fn a_control_of_ours_keeps_the_window_and_takes_what_its_twin_does() {
     for (ours, theirs) in live.outcome.flows.iter().zip(&simulated.flows) {
         let took = |f: &bentpipe_outcome::FlowOutcome| f.transfer_time.unwrap().as_secs();
         let (ours_took, expected) = (took(ours), took(theirs));
-        assert!(
-            (ours_took / expected - 1.0).abs() < 0.25,
-            "{}: {ours_took} for {expected}",
-            ours.name
-        );
+        assert_as_simulated(&ours.name, ours_took, expected, late);
         assert_eq!((ours.max_cwnd, ours.packets_sent), (22.0, 200));
     }
     let sender = &live.outcome.series[0].sender;

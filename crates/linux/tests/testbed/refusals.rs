@@ -4,7 +4,7 @@ use crate::common::{pair, transfer, transport};
 use bentpipe_linux::testbed::{self, Error, Options};
 use bentpipe_tcp::TransportSettings;
 
-/// What is said of a transfer over `name`.
+/// The messages about a transfer over `name`.
 fn refused(name: &str, above: TransportSettings) -> Vec<String> {
     let (mut builder, server, client) = pair();
     builder

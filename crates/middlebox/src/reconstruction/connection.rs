@@ -1,14 +1,16 @@
 //! The state of one connection.
 
-use super::Shared;
+use super::ReconstructionSettings;
 use crate::connections;
-use crate::interface::{Counters, Pass, Surroundings};
+use crate::interface::{Pass, Surroundings};
 use bentpipe_tcp::packet::{flags, priority};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
 
+type Shared = connections::Shared<ReconstructionSettings, ()>;
+
 #[derive(Clone, Debug, Default)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     /// Payload of the largest segment seen.
     segment: u64,
     /// The highest number that has gone on to the sender.
@@ -26,7 +28,7 @@ pub(super) struct Connection {
     /// the series does.
     left_at: Time,
     gap: Duration,
-    /// When the newest came that is held: the series goes on no earlier.
+    /// Arrival time of the newest held ACK: the series continues no earlier.
     held_at: Time,
 }
 
@@ -117,13 +119,10 @@ fn is_plain(packet: &Packet) -> bool {
 }
 
 impl connections::Connection for Connection {
-    type Shared = Shared;
+    type Settings = ReconstructionSettings;
+    type More = ();
 
-    fn counters(shared: &mut Shared) -> &mut Counters {
-        &mut shared.counters
-    }
-
-    fn of_data(packet: &Packet, _shared: &Shared) -> Connection {
+    fn of_data(packet: &Packet, _: &ReconstructionSettings) -> Connection {
         Connection {
             sent: packet.sequence,
             last: packet.sequence,

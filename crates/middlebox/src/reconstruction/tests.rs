@@ -1,8 +1,11 @@
 //! Trains of ACKs through a box.
 
 use super::*;
+use crate::connections::Connections;
 use crate::interface::{Pass, Side, Surroundings};
+use bentpipe_tcp::Packet;
 use bentpipe_tcp::packet::flags;
+use bentpipe_units::Time;
 
 const SEGMENT: u64 = 1000;
 
@@ -18,8 +21,8 @@ fn around(ms: u64) -> Surroundings {
 }
 
 /// A box that data of one connection has passed.
-fn working(settings: ReconstructionSettings) -> Reconstruction {
-    let mut acks = Reconstruction::new(settings);
+fn working(settings: ReconstructionSettings) -> Connections<Connection> {
+    let mut acks = Connections::new(settings);
     let mut data = Packet::new(1);
     data.payload = SEGMENT as u16;
     data.flags = flags::ACK;
@@ -40,19 +43,20 @@ fn ack(segments: u64) -> Packet {
 
 /// What leaves for the sender while these come, each at its time in ms: time in
 /// ms, and segments.
-fn leaves(acks: &mut Reconstruction, comes: &[(u64, Packet)]) -> Vec<(u64, u64)> {
+fn leaves(acks: &mut Connections<Connection>, comes: &[(u64, Packet)]) -> Vec<(u64, u64)> {
     let mut left = Vec::new();
     let mut note = |now: Time, packets: &[Packet]| {
         let each = packets.iter().map(|p| p.acknowledgement / SEGMENT);
         left.extend(each.map(|number| (now.as_nanos() / 1_000_000, number)));
     };
-    let timers = |acks: &mut Reconstruction, until: Time, note: &mut dyn FnMut(Time, &[Packet])| {
-        while acks.deadline() < until {
-            let (now, mut out) = (acks.deadline(), Vec::new());
-            acks.on_deadline(now, &mut out);
-            note(now, &out);
-        }
-    };
+    let timers =
+        |acks: &mut Connections<Connection>, until: Time, note: &mut dyn FnMut(Time, &[Packet])| {
+            while acks.deadline() < until {
+                let (now, mut out) = (acks.deadline(), Vec::new());
+                acks.on_deadline(now, &mut out);
+                note(now, &out);
+            }
+        };
     for (ms, packet) in comes {
         timers(acks, at(*ms), &mut note);
         let mut out = Vec::new();

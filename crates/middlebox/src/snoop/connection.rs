@@ -1,8 +1,8 @@
 //! One connection's cache, timer and count of duplicates.
 
-use super::{Shared, SnoopSettings, SnoopVariant};
+use super::{SnoopSettings, SnoopVariant};
 use crate::connections;
-use crate::interface::{Counters, Pass, Surroundings};
+use crate::interface::{Pass, Surroundings};
 use bentpipe_tcp::packet::flags;
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
@@ -20,13 +20,16 @@ struct Cached {
     by_sender: bool,
 }
 
+/// The number counts the duplicates that have passed, in the variant of ns-2.
+type Shared = connections::Shared<SnoopSettings, u32>;
+
 #[derive(Clone, Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     /// Ascending by sequence number.
     cache: VecDeque<Cached>,
     /// The next byte that the receiver expects, by its last ACK.
     last_ack: u64,
-    /// Its window.
+    /// Window that the receiver advertised, bytes.
     window: u32,
     /// The highest sequence number seen.
     last_seen: Option<u64>,
@@ -45,22 +48,6 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(settings: &SnoopSettings) -> Connection {
-        Connection {
-            cache: VecDeque::with_capacity(settings.cache.min(1 << 12) as usize),
-            last_ack: 0,
-            window: 0,
-            last_seen: None,
-            expected: 0,
-            head_resent: false,
-            passed: 0,
-            srtt: settings.srtt.as_secs(),
-            rttvar: settings.rttvar.as_secs(),
-            sampled: false,
-            deadline: Time::MAX,
-        }
-    }
-
     fn is_full(&self, settings: &SnoopSettings) -> bool {
         self.cache.len() >= settings.cache as usize
     }
@@ -139,7 +126,7 @@ impl Connection {
             0 => {
                 let passed = match shared.settings.variant {
                     SnoopVariant::Standard => &mut self.passed,
-                    SnoopVariant::Ns2 => &mut shared.passed,
+                    SnoopVariant::Ns2 => &mut shared.more,
                 };
                 if *passed < shared.settings.threshold {
                     *passed += 1;
@@ -173,7 +160,7 @@ impl Connection {
         if self.head_resent {
             return self.cache.len() as i64 - 1;
         }
-        // The difference of two positions in a ring that are the same.
+        // The difference of two equal positions in a ring.
         let is_lost = settings.variant == SnoopVariant::Ns2 && self.is_full(settings);
         if is_lost { 0 } else { self.cache.len() as i64 }
     }
@@ -229,18 +216,27 @@ impl Connection {
 }
 
 impl connections::Connection for Connection {
-    type Shared = Shared;
+    type Settings = SnoopSettings;
+    type More = u32;
 
-    fn counters(shared: &mut Shared) -> &mut Counters {
-        &mut shared.counters
+    fn identifies_ipsec(settings: &SnoopSettings) -> bool {
+        settings.identifies_ipsec
     }
 
-    fn identifies_ipsec(shared: &Shared) -> bool {
-        shared.settings.identifies_ipsec
-    }
-
-    fn of_data(_packet: &Packet, shared: &Shared) -> Connection {
-        Connection::new(&shared.settings)
+    fn of_data(_packet: &Packet, settings: &SnoopSettings) -> Connection {
+        Connection {
+            cache: VecDeque::with_capacity(settings.cache.min(1 << 12) as usize),
+            last_ack: 0,
+            window: 0,
+            last_seen: None,
+            expected: 0,
+            head_resent: false,
+            passed: 0,
+            srtt: settings.srtt.as_secs(),
+            rttvar: settings.rttvar.as_secs(),
+            sampled: false,
+            deadline: Time::MAX,
+        }
     }
 
     fn on_data<T: Transmit>(

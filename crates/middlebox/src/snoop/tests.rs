@@ -1,11 +1,15 @@
 use super::*;
+use crate::connections::Connections;
+use crate::interface::{Pass, Side, Surroundings};
+use bentpipe_tcp::Packet;
 use bentpipe_tcp::packet::{ecn, flags};
+use bentpipe_units::Time;
 
 const MSS: u64 = 1000;
 
 /// A box, what it sent, and the clock.
 struct Bench {
-    snoop: Snoop,
+    snoop: Connections<Connection>,
     sent: Vec<Packet>,
     now: Time,
 }
@@ -13,7 +17,7 @@ struct Bench {
 impl Bench {
     fn new(settings: SnoopSettings) -> Bench {
         Bench {
-            snoop: Snoop::new(settings),
+            snoop: Connections::new(settings),
             sent: Vec::new(),
             now: Time::ZERO,
         }
@@ -169,7 +173,7 @@ fn the_timer_sends_the_oldest_again_ten_times() {
     assert_eq!(bench.resent(), []);
     assert_eq!(bench.snoop.deadline(), Time::MAX);
     assert_eq!(bench.snoop.counters().timeouts, 10);
-    // What comes next arms it anew, for nothing: the head has had its share.
+    // What comes next arms it again, for nothing: the head has had its share.
     bench.data(3);
     bench.time_out();
     assert_eq!(bench.resent(), []);

@@ -33,7 +33,7 @@ impl Occupancy {
         u128::from(self.now) * u128::from(now.since(self.since).as_nanos())
     }
 
-    /// Bytes held now.
+    /// Bytes currently buffered.
     #[must_use]
     pub fn current(&self) -> Bytes {
         Bytes::new(self.now)
@@ -45,7 +45,7 @@ impl Occupancy {
         Bytes::new(self.max)
     }
 
-    /// Bytes held on the mean over the time from the first byte to `now`.
+    /// Bytes held on average over the time from the first byte to `now`.
     #[must_use]
     pub fn mean(&self, now: Time) -> Bytes {
         let time = self.began.map_or(0, |at| now.since(at).as_nanos());
@@ -112,7 +112,7 @@ impl Relay {
         &self.ends[side & 1]
     }
 
-    /// The same, mutable.
+    /// Mutable access to the endpoint on `side`.
     pub fn end_mut(&mut self, side: usize) -> &mut Endpoint {
         &mut self.ends[side & 1]
     }
@@ -173,8 +173,8 @@ impl Relay {
         self.ends[side & 1].deadline()
     }
 
-    /// The PEP fails: both connections are gone, and nothing says so to the ends
-    /// until a packet comes; with `silent` not even then.
+    /// The PEP fails: both connections are gone, and the ends do not learn of it until a packet
+    /// arrives; with `silent` not even then.
     pub fn fail(&mut self, silent: bool) {
         self.silent = silent;
         self.held = [None; 2];

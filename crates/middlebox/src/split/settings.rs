@@ -6,7 +6,7 @@ use bentpipe_units::{Bytes, Duration, Time};
 /// When a PEP answers a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Accept {
-    /// At once.
+    /// The PEP answers the SYN at once.
     #[default]
     Early,
     /// When the onward leg is open; refused if that is refused.
@@ -57,7 +57,7 @@ impl Discovery {
 /// answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Alone {
-    /// It splits the connection all the same.
+    /// It splits the connection nevertheless.
     #[default]
     Integrated,
     /// It lets the connection pass.
@@ -159,7 +159,7 @@ pub struct SplitSettings {
     /// not at all, where `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirms: Option<Bytes>,
-    /// What runs between it and the next PEP with the same.
+    /// What runs between it and the next PEP of the same kind.
     #[serde(skip_serializing_if = "is_default")]
     pub tunnel: Tunnel,
     /// When and how it fails; never, where `None`.

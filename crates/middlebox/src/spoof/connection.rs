@@ -1,12 +1,14 @@
 //! The state of one connection.
 
-use super::Shared;
+use super::SpoofSettings;
 use crate::connections;
-use crate::interface::{Counters, Pass, Surroundings};
+use crate::interface::{Pass, Surroundings};
 use bentpipe_tcp::packet::{MAX_SACK_BLOCKS, SackBlock, ecn, flags};
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
+
+type Shared = connections::Shared<SpoofSettings, ()>;
 
 /// A packet that the box answers for.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +22,7 @@ struct Cached {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     /// Ascending by sequence number; all that the receiver has not
     /// acknowledged.
     cache: VecDeque<Cached>,
@@ -28,7 +30,7 @@ pub(super) struct Connection {
     next: u64,
     /// The next byte that the receiver expects, by its last ACK.
     last_ack: u64,
-    /// The receiver's window.
+    /// Window that the receiver advertised, bytes.
     pub(super) window: u32,
     /// What the box has advertised last.
     advertised: u32,
@@ -257,13 +259,10 @@ impl Connection {
 }
 
 impl connections::Connection for Connection {
-    type Shared = Shared;
+    type Settings = SpoofSettings;
+    type More = ();
 
-    fn counters(shared: &mut Shared) -> &mut Counters {
-        &mut shared.counters
-    }
-
-    fn of_data(packet: &Packet, _shared: &Shared) -> Connection {
+    fn of_data(packet: &Packet, _: &SpoofSettings) -> Connection {
         // Without a handshake the stream begins with its first data.
         Connection::new(packet.sequence)
     }
@@ -341,7 +340,7 @@ impl connections::Connection for Connection {
         }
         let news = ack > self.next;
         if news {
-            // What did not fit into the cache has arrived all the same.
+            // What did not fit into the cache has arrived nevertheless.
             self.next = ack;
             self.reassemble(0);
         }

@@ -1,10 +1,14 @@
 use super::*;
+use crate::connections::Connections;
+use crate::interface::{Pass, Side, Surroundings};
+use bentpipe_tcp::Packet;
 use bentpipe_tcp::packet::flags;
+use bentpipe_units::Time;
 
 const MSS: u64 = 1000;
 
 struct Bench {
-    spoof: Spoof,
+    spoof: Connections<Connection>,
     sent: Vec<Packet>,
     now: Time,
 }
@@ -16,7 +20,7 @@ impl Bench {
             ..SpoofSettings::default()
         };
         Bench {
-            spoof: Spoof::new(settings),
+            spoof: Connections::new(settings),
             sent: Vec::new(),
             now: Time::ZERO,
         }
@@ -149,7 +153,7 @@ fn congestion_behind_it_is_the_senders() {
     assert_eq!(bench.pass(Side::Toward, data(2), false), Pass::Forward);
     assert!(bench.sent.is_empty(), "nobody answers for it");
     assert_eq!(bench.data(3).1.acknowledgement, MSS);
-    // It went through all the same, and the receiver says so.
+    // It arrived nevertheless, and the receiver acknowledges it.
     assert_eq!(bench.ack(2), Pass::Suppress);
     assert_eq!(bench.sent.pop().unwrap().acknowledgement, 3 * MSS);
 }

@@ -12,12 +12,12 @@ pub enum GridError {
         shells(.0)
     )]
     Shells(Vec<(usize, f64, f64)>),
-    /// An ellipse.
+    /// An orbit is too eccentric for a circular shell.
     #[error("the orbit of `{name}` is no circle: eccentricity {eccentricity:.3}")]
     Ellipse {
-        /// The satellite.
+        /// Name of the satellite.
         name: String,
-        /// Of its orbit.
+        /// Eccentricity of its orbit.
         eccentricity: f64,
     },
     /// One that is not there.
@@ -29,15 +29,15 @@ pub enum GridError {
          the next one, the others {spacing:.1} (tolerance a quarter)"
     )]
     Planes {
-        /// How many.
+        /// Number of planes.
         planes: usize,
         /// The plane before the gap, counted from 0 in the order of the nodes.
         plane: usize,
         /// A satellite of it.
         name: String,
-        /// Degrees.
+        /// Width of the gap, degrees.
         gap: f64,
-        /// The commonest, degrees.
+        /// Most frequent spacing of planes, degrees.
         spacing: f64,
     },
     /// A satellite between slots.
@@ -46,23 +46,23 @@ pub enum GridError {
          {spacing:.1} deg apart (tolerance a quarter)"
     )]
     Slot {
-        /// The satellite.
+        /// Name of the satellite.
         name: String,
-        /// Degrees.
+        /// Deviation from its slot, degrees.
         off: f64,
-        /// How many.
+        /// Number of slots per plane.
         slots: usize,
-        /// Degrees.
+        /// Spacing of slots, degrees.
         spacing: f64,
     },
     /// Two satellites for one slot.
     #[error("`{first}` and `{second}` are in one slot of {slots} of their plane")]
     Double {
-        /// A satellite.
+        /// Name of one satellite.
         first: String,
-        /// And another.
+        /// Name of the other satellite in the same slot.
         second: String,
-        /// How many.
+        /// Number of slots per plane.
         slots: usize,
     },
     /// Too many that are missing.
@@ -71,11 +71,11 @@ pub enum GridError {
          the slots are empty, {missing} of them in the plane of `{name}`"
     )]
     Holes {
-        /// How many.
+        /// Number of planes.
         planes: usize,
-        /// Of each.
+        /// Slots per plane.
         slots: usize,
-        /// In all.
+        /// Number of satellites in all planes.
         satellites: usize,
         /// In the emptiest plane.
         missing: usize,

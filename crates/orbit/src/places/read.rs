@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 const TEXT: &str = include_str!("../../data/places.txt");
 
-/// All places.
+/// The embedded list of cities and countries.
 pub(super) struct Gazetteer {
     cities: Vec<City>,
     /// Of each city the region's and the country's names and codes, folded, as
@@ -103,7 +103,6 @@ impl Gazetteer {
         names.any(|name| name == wider)
     }
 
-    /// All cities.
     pub(super) fn indices(&self) -> impl Iterator<Item = u32> {
         0..self.cities.len() as u32
     }

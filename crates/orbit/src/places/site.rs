@@ -1,4 +1,4 @@
-//! A place as it is given: by name or in degrees.
+//! A place as the user gave it: by name or in degrees.
 
 use super::{LookupError, find};
 use crate::quantity::{Place, PlaceError};
@@ -24,7 +24,7 @@ pub enum SiteError {
 }
 
 impl Site {
-    /// Where it is.
+    /// Latitude and longitude.
     #[must_use]
     pub const fn place(&self) -> Place {
         self.place

@@ -1,4 +1,4 @@
-//! A journal in memory: what is sent from one process to another.
+//! A journal in memory, to be sent from one process to another.
 
 use super::frame::{Frames, Packer, Preamble, preamble};
 use super::{JournalError, Visit};

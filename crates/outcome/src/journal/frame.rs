@@ -1,9 +1,8 @@
 //! The frames of a journal: their checksums, and how values are stored.
 //!
-//! The runs of a study are alike: the same keys, many equal numbers. So the first
-//! long value of a journal is stored as it is, and each later one is compressed
-//! (LZ4) with that as its dictionary, which makes it a tenth of its size and lets
-//! it be read alone.
+//! The runs of a study are alike: the same keys, many equal numbers. So the first long value of a
+//! journal is stored uncompressed, and each later one is compressed (LZ4) with the first as its
+//! dictionary, which reduces it to a tenth of its size and keeps it readable on its own.
 
 use super::{JournalError, Place, Record, Visit};
 use std::io::{self, Read};
@@ -195,7 +194,7 @@ impl<R: Read> Frames<R> {
         Ok(good)
     }
 
-    /// What reads and stores further records.
+    /// The packer that reads and stores further records.
     pub(super) fn into_packer(self) -> Packer {
         self.packer
     }
@@ -226,7 +225,7 @@ impl<R: Read> Frames<R> {
 enum Frame {
     /// All of it, and the checksum is right.
     Whole(Vec<u8>),
-    /// The file ends before it does; what there is, up to [`SHORT`] bytes.
+    /// The file ends within the frame; its data, up to [`SHORT`] bytes.
     Short(Vec<u8>),
     /// The checksum is wrong.
     Wrong,

@@ -1,4 +1,4 @@
-//! Reads the records of a journal, all of them or by their places.
+//! Reads the records of a journal, all of them or by their positions.
 
 use super::frame::{Frames, Packer, Preamble};
 use super::{JournalError, Place, Record, Visit, io_error};
@@ -16,8 +16,8 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    /// Opens a journal and visits its records, oldest first. A torn tail is
-    /// passed over; the file stays as it is. The header is the caller's to judge.
+    /// Opens a journal and visits its records, oldest first. A torn tail is skipped; the file is
+    /// not changed. The header is the caller's to judge.
     ///
     /// # Errors
     /// [`JournalError::NotAJournal`] if the file is something else or its header
@@ -88,7 +88,7 @@ impl JournalReader {
         record.map_err(io_error(&self.path, "read"))
     }
 
-    /// The file.
+    /// Path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A built-in control as a file of one's own: its parameters declared in comments.
+/// A built-in control as a user's file: its parameters declared in comments.
 fn copy(control: &Control, folder: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../bpf")

@@ -1,7 +1,7 @@
 //! Grid, axes, tick labels and annotations of a panel.
 
 use super::labels::{SLANT, across_height};
-use super::layout::{Across, LABEL, LABEL_ROW, PanelBox, SMALL, TICK, TICK_GAP, TICK_ROW};
+use super::measures::{Across, LABEL, LABEL_ROW, PanelBox, SMALL, TICK, TICK_GAP, TICK_ROW};
 use super::model::{Annotation, Content, Panel};
 use crate::svg::{AXIS, GRID, GRID_MINOR, INK, INK_SOFT};
 use crate::svg::{Anchor, Svg, TextStyle};

@@ -1,95 +1,11 @@
 //! Grouped bars over categories.
 
-use super::layout::{Across, PanelBox, SMALL};
+use super::content::{BarSeries, Bars};
+use super::measures::{Across, PanelBox, SMALL};
 use super::scale::Scale;
 use super::style::{Style, Styles};
 use crate::font::{self, Weight};
 use crate::svg::{INK, Svg, TextStyle, path_data};
-
-/// The groups of bars of a panel.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bars {
-    /// The label of the category axis; may be empty.
-    pub label: String,
-    /// One group of bars for each.
-    pub categories: Vec<String>,
-    /// One bar in each group for each, in the same order.
-    pub series: Vec<BarSeries>,
-    /// Whether the bars of a group stand in one place: for series of which each
-    /// category has one.
-    pub overlaid: bool,
-}
-
-/// The bars of one name, one for each category.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct BarSeries {
-    /// The name in the legend.
-    pub name: String,
-    /// The heights, in the order of the categories; one that is not finite
-    /// leaves its place empty.
-    pub values: Vec<f64>,
-    /// Whiskers (low, high) in the same order; may be shorter or empty.
-    pub limits: Vec<(f64, f64)>,
-    /// Printed values in the same order; may be shorter or empty.
-    pub reference: Vec<f64>,
-    /// Texts beside bars that lie, in the same order; may be shorter or empty.
-    pub labels: Vec<String>,
-    /// A fixed place in the palette, for one colour across several charts.
-    pub slot: Option<usize>,
-}
-
-impl BarSeries {
-    /// Bars of one name, in the order of the categories.
-    pub fn new(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
-        Self {
-            name: name.into(),
-            values: values.into_iter().collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Adds whiskers from low to high.
-    #[must_use]
-    pub fn whiskers(mut self, limits: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        self.limits = limits.into_iter().collect();
-        self
-    }
-
-    /// Adds printed values: a hollow outline with a bold upper edge.
-    #[must_use]
-    pub fn reference(mut self, values: impl IntoIterator<Item = f64>) -> Self {
-        self.reference = values.into_iter().collect();
-        self
-    }
-
-    /// Adds texts beside the bars, where they lie.
-    #[must_use]
-    pub fn labels(mut self, texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.labels = texts.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Fixes the place in the palette.
-    #[must_use]
-    pub fn slot(mut self, slot: usize) -> Self {
-        self.slot = Some(slot);
-        self
-    }
-}
-
-impl Bars {
-    /// Everything that the y axis should reach.
-    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
-        self.series.iter().flat_map(|s| {
-            let limits = s.limits.iter().flat_map(|(low, high)| [*low, *high]);
-            s.values
-                .iter()
-                .copied()
-                .chain(limits)
-                .chain(s.reference.iter().copied())
-        })
-    }
-}
 
 /// A bar gets no wider than this.
 const WIDEST: f64 = 44.0;
@@ -188,7 +104,7 @@ fn draw_all(
     }
 }
 
-/// Where a bar stands across its axis.
+/// Position of a bar across its axis.
 struct Place {
     at: f64,
     width: f64,
@@ -282,7 +198,7 @@ fn whisker(
     Some(high)
 }
 
-/// The room that texts beside bars that lie need at most.
+/// The maximum width of the texts next to horizontal bars.
 pub(super) fn label_room(bars: &Bars) -> f64 {
     let texts = bars.series.iter().flat_map(|s| &s.labels);
     let widths = texts.map(|text| font::width(text.trim(), SMALL, Weight::Regular));

@@ -138,14 +138,14 @@ pub(super) fn is_dense(series: &Series) -> bool {
     2 * parts.filter(swings).count() > PARTS
 }
 
-/// What each pixel column holds of a line.
+/// Statistics of a line in each pixel column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ranges {
     /// The lowest point of each column, cut at gaps.
     pub(super) low: Vec<Vec<(f64, f64)>>,
-    /// The highest one.
+    /// The highest point of each column, cut at gaps.
     pub(super) high: Vec<Vec<(f64, f64)>>,
-    /// The mean.
+    /// The mean of each column, cut at gaps.
     pub(super) mean: Vec<Vec<(f64, f64)>>,
 }
 
@@ -192,8 +192,8 @@ pub(super) fn ranges(
     all
 }
 
-/// Thins marks so that no two stand in the same cell of `grain` pixels; the
-/// first one of a cell stays.
+/// Thins marks so that no two are in the same cell of `grain` pixels; the first one of a cell
+/// stays.
 pub(super) fn thin(points: &[(f64, f64)], grain: f64) -> Vec<(f64, f64)> {
     let mut taken = std::collections::BTreeSet::new();
     points

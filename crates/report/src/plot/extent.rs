@@ -1,7 +1,8 @@
-//! How far the axes of a panel must reach.
+//! The extent that the axes of a panel must cover.
 
-use super::layout::TICK;
-use super::model::{Axis, Content, Panel};
+use super::axis::Axis;
+use super::measures::TICK;
+use super::model::{Content, Panel};
 use super::scale::{self, Padding, Scale, Ticks};
 use crate::font::{self, Weight};
 

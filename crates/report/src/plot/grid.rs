@@ -1,13 +1,14 @@
-//! The panels of a chart in rows and columns: which axes they share, how wide they
-//! are, and what stands where in each.
+//! The panels of a chart in rows and columns: which axes they share, how wide they are, and the
+//! positions in each.
 
 use super::extent::{Values, values_of, x_axis};
 use super::heat::BAR_ROOM;
 use super::labels::{across_height, category_labels, gutter, strip};
-use super::layout::{
-    Across, LABEL, LABEL_ROW, PAD, PanelBox, Planner, Rect, Sides, TICK, TICK_GAP, TICK_ROW,
+use super::measures::{
+    Across, LABEL, LABEL_ROW, PAD, PanelBox, Rect, Sides, TICK, TICK_GAP, TICK_ROW,
 };
 use super::model::{Annotation, Content, Panel};
+use super::planner::Planner;
 use super::ranges::{label_rooms, same_x, same_y, x_range_of, x_ranges, y_ranges};
 use super::scale::{self, Scale, Ticks};
 use crate::font::{self, Weight};
@@ -44,15 +45,6 @@ pub(super) struct Grid {
     words: f64,
     /// Of the words right of a panel.
     gutter: f64,
-}
-
-/// The names along the y axis, where it has no numbers.
-pub(super) fn names(panel: &Panel) -> Option<&[String]> {
-    match &panel.content {
-        Content::Rows { bars, .. } => Some(&bars.categories),
-        Content::Heat(heat) => Some(&heat.rows),
-        _ => None,
-    }
 }
 
 impl Grid {
@@ -170,7 +162,7 @@ impl Grid {
             x,
             range.unwrap_or_else(|| x_range_of(panel, std::iter::empty())),
             left,
-            // Texts beside bars stand beyond.
+            // Texts next to bars extend beyond.
             right - self.label_rooms[i].min(0.5 * (right - left)),
         );
         if range.is_none() {
@@ -191,7 +183,7 @@ impl Grid {
     }
 
     fn y_axis(&self, panel: &Panel, i: usize, top: f64, height: f64) -> (Scale, Ticks) {
-        if let Some(names) = names(panel) {
+        if let Some(names) = panel.names() {
             return name_axis(names, self.longest, top, height);
         }
         let range = self.y_ranges.get(i).copied().unwrap_or((0.0, 1.0));
@@ -272,7 +264,7 @@ impl Grid {
         }
     }
 
-    /// What stands above a panel.
+    /// The texts above a panel.
     fn head(&self, panel: &Panel, i: usize, place: Sides) -> Head {
         let title = panel.title.trim();
         let title = font::elide(title, place.last - 6.0 - place.left, LABEL, Weight::Bold);
@@ -372,7 +364,7 @@ impl Grid {
     }
 }
 
-/// What stands above a panel, and its x axis.
+/// The texts above a panel, and its x axis.
 struct Head {
     title: String,
     across: Across,
@@ -399,7 +391,7 @@ fn y_label(panel: &Panel, height: f64) -> Vec<String> {
 fn gutter_room(panel: &Panel, most: f64) -> f64 {
     let labels = panel.annotations.iter().map(|annotation| match annotation {
         Annotation::Horizontal { label, .. } => {
-            let width = font::width(label.trim(), super::layout::SMALL, Weight::Regular);
+            let width = font::width(label.trim(), super::measures::SMALL, Weight::Regular);
             if width > 0.0 {
                 width.min(most) + 6.0
             } else {
@@ -419,7 +411,7 @@ fn gutter_room(panel: &Panel, most: f64) -> f64 {
 fn name_axis(names: &[String], longest: f64, top: f64, height: f64) -> (Scale, Ticks) {
     let count = names.len().max(1) as f64;
     let scale = Scale::new(
-        super::model::ScaleKind::Linear,
+        super::axis::ScaleKind::Linear,
         (0.0, count),
         top + height,
         top,

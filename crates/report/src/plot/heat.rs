@@ -1,27 +1,10 @@
 //! Maps of coloured cells: a number for each pair of two categories.
 
-use super::layout::{PanelBox, SMALL, TICK};
-use super::model::Axis;
+use super::content::Heat;
+use super::measures::{PanelBox, SMALL, TICK};
 use super::scale::{self, Padding, Scale, Ticks};
 use crate::font::{self, Weight};
 use crate::svg::{AXIS, Anchor, INK, Svg, TextStyle};
-
-/// A map of coloured cells.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Heat {
-    /// The label of the columns; may be empty.
-    pub label: String,
-    /// The names of the columns, from left to right.
-    pub columns: Vec<String>,
-    /// The names of the rows, from top to bottom.
-    pub rows: Vec<String>,
-    /// The numbers, row by row; one that is not finite leaves its cell empty.
-    pub values: Vec<Vec<f64>>,
-    /// What the colours stand for: the axis beside the map.
-    pub scale: Axis,
-    /// Digits after the point of the numbers in the cells.
-    pub decimals: usize,
-}
 
 /// From low to high: dark to light at an even pace, also for colour-blind
 /// readers and in print without colour (after the scheme *viridis*).
@@ -34,7 +17,7 @@ const COLOURS: [(u8, u8, u8); 6] = [
     (253, 231, 37),
 ];
 
-/// The room that the axis of the colours takes beside a map.
+/// The width of the colour scale next to a map.
 pub(super) const BAR_ROOM: f64 = 88.0;
 /// The part of it that the label of that axis takes.
 const LABEL_ROOM: f64 = 16.0;
@@ -62,17 +45,6 @@ fn hex((r, g, b): (f64, f64, f64)) -> String {
 
 fn number(value: f64, decimals: usize) -> String {
     format!("{value:.*}", decimals.min(6)).replace('-', "−")
-}
-
-impl Heat {
-    /// The numbers that the colours must reach.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = f64> {
-        let known = self.values.iter().take(self.rows.len());
-        known
-            .flat_map(|row| row.iter().take(self.columns.len()))
-            .copied()
-            .filter(|v| self.scale.accepts(*v))
-    }
 }
 
 /// Draws the cells of `heat` and the axis of its colours; `reach` are the numbers

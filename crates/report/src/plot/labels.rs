@@ -1,6 +1,6 @@
-//! The words around a panel: categories below it, annotations above and beside.
+//! The words around a panel: categories below it, annotations above and next to it.
 
-use super::layout::{Across, Rect, SMALL, Sides, TICK, TICK_GAP, TICK_ROW};
+use super::measures::{Across, Rect, SMALL, Sides, TICK, TICK_GAP, TICK_ROW};
 use super::model::{Annotation, Panel};
 use super::scale::Scale;
 use crate::font::{self, Weight};

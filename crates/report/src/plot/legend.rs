@@ -1,4 +1,4 @@
-//! The legend: one for the whole chart, beside or below the panels.
+//! The legend: one for the whole chart, next to or below the panels.
 
 use super::decimate::is_dense;
 use super::model::{Chart, Content};
@@ -15,7 +15,7 @@ const SAMPLE_GAP: f64 = 7.0;
 const ROW: f64 = 19.0;
 const COLUMN_GAP: f64 = 22.0;
 
-/// What stands before the text of an entry.
+/// The mark before the text of an entry.
 #[derive(Clone, Copy, Debug)]
 enum Sample {
     Series(Style, Shown),
@@ -27,7 +27,7 @@ enum Sample {
     Line,
 }
 
-/// The marks of a chart that need words of their own.
+/// The marks of a chart that need their own words.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     hollow: bool,

@@ -1,10 +1,10 @@
 //! Charts as SVG, written by hand.
 //!
-//! A [`Chart`] is a stack or a grid of [`Panel`]s with one legend. A panel shows
-//! series over numeric axes ([`Panel::xy`]), grouped bars or boxes over categories
-//! ([`Panel::bars`], [`Panel::boxes`]), bars that lie ([`Panel::rows`]), or a map of
-//! coloured cells ([`Panel::heat`]). Series that bear the same name have the same colour in
-//! every panel and share one legend entry.
+//! A [`Chart`] is a stack or a grid of [`Panel`]s with one legend. A panel shows series over
+//! numeric axes ([`Panel::xy`]), grouped bars or boxes over categories ([`Panel::bars`],
+//! [`Panel::boxes`]), horizontal bars ([`Panel::rows`]), or a map of coloured cells
+//! ([`Panel::heat`]). Series that bear the same name have the same colour in every panel and share
+//! one legend entry.
 //!
 //! ```
 //! use bentpipe_report::plot::{Axis, Chart, Panel, Series};
@@ -19,15 +19,16 @@
 //! assert!(svg.starts_with("<svg"));
 //! ```
 //!
-//! What cannot be drawn does no harm: a point that is not finite, or not
-//! positive on a logarithmic axis, is a gap in its line; a panel without any
-//! point says "no data". Long series are reduced to what a pixel column can
-//! show: its first, lowest, highest and last value, or, of one that goes up and
+//! Invalid values are tolerated: a point that is not finite, or not positive on a logarithmic axis,
+//! is a gap in its line; a panel without any point says "no data". Long series are reduced to what
+//! a pixel column can show: its first, lowest, highest and last value, or, of one that goes up and
 //! down more often than there are columns, its range and mean.
 
 mod axes;
+mod axis;
 mod bars;
 mod boxes;
+mod content;
 mod decimate;
 mod extent;
 mod grid;
@@ -35,8 +36,10 @@ mod heat;
 mod labels;
 mod layout;
 mod legend;
+mod measures;
 mod model;
 mod number;
+mod planner;
 mod ranges;
 mod render;
 mod scale;
@@ -47,9 +50,8 @@ mod xy;
 #[cfg(test)]
 mod page_tests;
 
-pub use bars::{BarSeries, Bars};
-pub use boxes::{BoxMarks, BoxSeries, Boxes};
+pub use axis::{Axis, ScaleKind};
+pub use content::{BarSeries, Bars, BoxMarks, BoxSeries, Boxes, Heat};
 pub use decimate::decimate;
-pub use heat::Heat;
-pub use model::{Annotation, Axis, Chart, Content, Legend, Panel, ScaleKind};
+pub use model::{Annotation, Chart, Content, Legend, Panel};
 pub use series::{Series, SeriesKind, Spread};

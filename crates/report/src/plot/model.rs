@@ -1,114 +1,24 @@
 //! The description of a chart: what the caller fills in.
 
-use super::bars::{BarSeries, Bars};
-use super::boxes::{BoxSeries, Boxes};
-use super::heat::Heat;
+use super::axis::Axis;
+use super::content::{BarSeries, Bars, BoxSeries, Boxes, Heat};
 use super::series::Series;
-
-/// Linear or logarithmic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ScaleKind {
-    /// Equal steps.
-    #[default]
-    Linear,
-    /// Equal factors, base 10; shows positive values only.
-    Log,
-}
-
-/// A numeric axis.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Axis {
-    /// The label, with its unit: `time [s]`.
-    pub label: String,
-    /// Linear or logarithmic.
-    pub kind: ScaleKind,
-    /// The low end; without it, the data decide.
-    pub min: Option<f64>,
-    /// The high end; without it, the data decide.
-    pub max: Option<f64>,
-    /// Whether zero must be on a linear axis. Without it, an x axis follows the
-    /// data, and a y axis shows zero where leaving it out would gain less than
-    /// half of the axis. Bars always stand on zero.
-    pub zero: Option<bool>,
-    /// Ranges that a linear axis leaves out, each shown as a gap across the panel.
-    pub breaks: Vec<(f64, f64)>,
-}
-
-impl Axis {
-    /// A linear axis.
-    pub fn linear(label: impl Into<String>) -> Self {
-        Self {
-            label: label.into(),
-            ..Self::default()
-        }
-    }
-
-    /// A logarithmic axis.
-    pub fn log(label: impl Into<String>) -> Self {
-        Self {
-            label: label.into(),
-            kind: ScaleKind::Log,
-            ..Self::default()
-        }
-    }
-
-    /// Fixes the low end.
-    #[must_use]
-    pub fn min(mut self, min: f64) -> Self {
-        self.min = Some(min);
-        self
-    }
-
-    /// Fixes the high end.
-    #[must_use]
-    pub fn max(mut self, max: f64) -> Self {
-        self.max = Some(max);
-        self
-    }
-
-    /// Fixes both ends.
-    #[must_use]
-    pub fn range(self, min: f64, max: f64) -> Self {
-        self.min(min).max(max)
-    }
-
-    /// Demands or forbids that zero be on the axis.
-    #[must_use]
-    pub fn zero(mut self, zero: bool) -> Self {
-        self.zero = Some(zero);
-        self
-    }
-
-    /// Leaves the values between `from` and `to` out: a gap across the panel shows
-    /// that. Does nothing to a logarithmic axis.
-    #[must_use]
-    pub fn broken(mut self, from: f64, to: f64) -> Self {
-        self.breaks.push((from, to));
-        self
-    }
-
-    /// Whether a value can be placed on an axis of this kind.
-    pub(super) fn accepts(&self, value: f64) -> bool {
-        value.is_finite() && (self.kind == ScaleKind::Linear || value > 0.0)
-    }
-}
 
 /// A straight line across a panel: a handover, a capacity.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Annotation {
-    /// At one x; its label stands above the panel.
+    /// At one x; its label is above the panel.
     Vertical {
-        /// Where.
+        /// Position on the x axis.
         x: f64,
-        /// What; may be empty.
+        /// Label; may be empty.
         label: String,
     },
-    /// At one y, which the y axis is stretched to include; its label stands at
-    /// the right of the panel.
+    /// At one y, which the y axis is stretched to include; its label is at the right of the panel.
     Horizontal {
-        /// Where.
+        /// Position on the y axis.
         y: f64,
-        /// What; may be empty.
+        /// Label; may be empty.
         label: String,
     },
 }
@@ -131,12 +41,12 @@ impl Annotation {
     }
 }
 
-/// What a panel shows.
+/// Content of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Series over a numeric x axis.
     Xy {
-        /// The x axis.
+        /// Numeric x axis.
         x: Axis,
         /// The series, later ones on top.
         series: Vec<Series>,
@@ -147,7 +57,7 @@ pub enum Content {
     Rows {
         /// The axis of the values.
         x: Axis,
-        /// The bars.
+        /// Bars by category.
         bars: Bars,
     },
     /// Groups of boxes over categories.
@@ -159,28 +69,30 @@ pub enum Content {
 /// One coordinate system of a [`Chart`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// A heading of its own; may be empty.
+    /// Heading of the panel; may be empty.
     pub title: String,
-    /// The y axis.
+    /// Numeric y axis.
     pub y: Axis,
-    /// What is drawn.
+    /// The marks of the panel.
     pub content: Content,
     /// Lines across the panel.
     pub annotations: Vec<Annotation>,
 }
 
 impl Panel {
-    /// A panel of series over numeric axes.
-    pub fn xy(x: Axis, y: Axis) -> Self {
+    fn new(y: Axis, content: Content) -> Self {
         Self {
             title: String::new(),
             y,
-            content: Content::Xy {
-                x,
-                series: Vec::new(),
-            },
+            content,
             annotations: Vec::new(),
         }
+    }
+
+    /// A panel of series over numeric axes.
+    pub fn xy(x: Axis, y: Axis) -> Self {
+        let series = Vec::new();
+        Self::new(y, Content::Xy { x, series })
     }
 
     /// A panel of grouped bars: one group for each category, one bar in it for
@@ -196,12 +108,7 @@ impl Panel {
             categories,
             ..Bars::default()
         };
-        Self {
-            title: String::new(),
-            y,
-            content: Content::Bars(bars),
-            annotations: Vec::new(),
-        }
+        Self::new(y, Content::Bars(bars))
     }
 
     /// A panel of bars that lie: a row for each category, which suits long names.
@@ -210,12 +117,7 @@ impl Panel {
             categories: categories.into_iter().map(Into::into).collect(),
             ..Bars::default()
         };
-        Self {
-            title: String::new(),
-            y: Axis::default(),
-            content: Content::Rows { x, bars },
-            annotations: Vec::new(),
-        }
+        Self::new(Axis::default(), Content::Rows { x, bars })
     }
 
     /// A panel of grouped boxes: one group for each category, one box in it for
@@ -230,29 +132,26 @@ impl Panel {
             categories: categories.into_iter().map(Into::into).collect(),
             series: Vec::new(),
         };
-        Self {
-            title: String::new(),
-            y,
-            content: Content::Boxes(boxes),
-            annotations: Vec::new(),
-        }
+        Self::new(y, Content::Boxes(boxes))
     }
 
     /// A map of coloured cells; `y_label` names its rows.
     pub fn heat(y_label: impl Into<String>, heat: Heat) -> Self {
-        Self {
-            title: String::new(),
-            y: Axis::linear(y_label),
-            content: Content::Heat(heat),
-            annotations: Vec::new(),
-        }
+        Self::new(Axis::linear(y_label), Content::Heat(heat))
     }
 
-    /// Gives the panel a heading.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = title.into();
-        self
+    setters! {
+        /// Gives the panel a heading.
+        title: impl Into<String>;
+    }
+
+    /// The names along the y axis, where it has no numbers.
+    pub(super) fn names(&self) -> Option<&[String]> {
+        match &self.content {
+            Content::Rows { bars, .. } => Some(&bars.categories),
+            Content::Heat(heat) => Some(&heat.rows),
+            _ => None,
+        }
     }
 
     /// Adds a series; does nothing to a panel of bars.
@@ -273,8 +172,7 @@ impl Panel {
         self
     }
 
-    /// Lets the bars of a group stand in one place, for series of which each
-    /// category has one.
+    /// Puts the bars of a group in one place, for series of which each category has one.
     #[must_use]
     pub fn overlaid(mut self) -> Self {
         if let Content::Bars(bars) | Content::Rows { bars, .. } = &mut self.content {
@@ -300,7 +198,7 @@ impl Panel {
     }
 }
 
-/// Where the legend stands; never on the data.
+/// Position of the legend; never on the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Legend {
     /// Below in one row if that fits, else at the right if there is room, else
@@ -309,9 +207,9 @@ pub enum Legend {
     Auto,
     /// At the right of the panels; below if that leaves them too little room.
     Right,
-    /// Below the panels.
+    /// Below all panels.
     Below,
-    /// Nowhere.
+    /// No legend.
     Hidden,
 }
 
@@ -338,9 +236,9 @@ pub struct Chart {
     /// The height in pixels; without it, what the panels need. A height too
     /// small for them is exceeded.
     pub height: Option<f64>,
-    /// Where the legend stands.
+    /// Position of the legend.
     pub legend: Legend,
-    /// What the legend calls the hollow reference marks.
+    /// Name of the hollow reference marks in the legend.
     pub reference_label: String,
     /// What the legend calls whiskers and bands; without it, they have no entry.
     pub spread_label: String,
@@ -366,32 +264,25 @@ impl Chart {
         }
     }
 
-    /// Sets the second line.
-    #[must_use]
-    pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
-        self.subtitle = subtitle.into();
-        self
-    }
-
-    /// Sets the remark under the figure.
-    #[must_use]
-    pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.note = note.into();
-        self
-    }
-
-    /// Sets how many panels stand side by side.
-    #[must_use]
-    pub fn columns(mut self, columns: usize) -> Self {
-        self.columns = columns;
-        self
-    }
-
-    /// Names the marks on lines in the legend: `end of the transfer`.
-    #[must_use]
-    pub fn mark_label(mut self, label: impl Into<String>) -> Self {
-        self.mark_label = label.into();
-        self
+    setters! {
+        /// Sets the second line.
+        subtitle: impl Into<String>;
+        /// Sets the remark under the figure.
+        note: impl Into<String>;
+        /// Sets how many panels stand side by side.
+        columns: usize;
+        /// Names the marks on lines in the legend: `end of the transfer`.
+        mark_label: impl Into<String>;
+        /// Sets the width in pixels.
+        width: f64;
+        /// Sets the height in pixels.
+        height: f64;
+        /// Places the legend.
+        legend: Legend;
+        /// Names the hollow reference marks in the legend.
+        reference_label: impl Into<String>;
+        /// Names the whiskers and bands in the legend: `95 % confidence`.
+        spread_label: impl Into<String>;
     }
 
     /// Adds a panel at the end.
@@ -399,46 +290,5 @@ impl Chart {
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panels.push(panel);
         self
-    }
-
-    /// Sets the width in pixels.
-    #[must_use]
-    pub fn width(mut self, width: f64) -> Self {
-        self.width = width;
-        self
-    }
-
-    /// Sets the height in pixels.
-    #[must_use]
-    pub fn height(mut self, height: f64) -> Self {
-        self.height = Some(height);
-        self
-    }
-
-    /// Places the legend.
-    #[must_use]
-    pub fn legend(mut self, legend: Legend) -> Self {
-        self.legend = legend;
-        self
-    }
-
-    /// Names the hollow reference marks in the legend.
-    #[must_use]
-    pub fn reference_label(mut self, label: impl Into<String>) -> Self {
-        self.reference_label = label.into();
-        self
-    }
-
-    /// Names the whiskers and bands in the legend: `95 % confidence`.
-    #[must_use]
-    pub fn spread_label(mut self, label: impl Into<String>) -> Self {
-        self.spread_label = label.into();
-        self
-    }
-
-    /// Draws the chart.
-    #[must_use]
-    pub fn to_svg(&self) -> String {
-        super::render::render(self)
     }
 }

@@ -172,7 +172,7 @@ fn rows() -> impl Strategy<Value = Panel> {
     let categories = prop::collection::vec(words(5), 0..20);
     let series = prop::collection::vec(series, 1..4);
     (axis(), categories, series, any::<bool>()).prop_map(|(x, categories, series, overlaid)| {
-        // Texts beside bars in one place would cover each other.
+        // Texts next to bars in one place would cover each other.
         let overlaid = overlaid && series.len() == 1;
         let panel = series
             .into_iter()
@@ -302,8 +302,7 @@ fn check_marks(chart: &Chart) -> Result<(), String> {
     };
     let styles = Styles::assign(&chart);
     let page = layout::plan(&chart, || LegendBox::of(&chart, &styles));
-    // A marker on the edge of a panel shows in full; the axis of the colours of a
-    // map stands beside it.
+    // A marker on the edge of a panel shows in full; the colour scale of a map is next to it.
     let inside = |(x, y): &(f64, f64)| {
         page.panels.iter().any(|panel| {
             let plot = panel.plot;

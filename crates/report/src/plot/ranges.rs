@@ -1,14 +1,13 @@
-//! The ranges of the axes of panels, and which panels have them in common.
+//! The ranges of the axes of panels, and the panels that share them.
 
 use super::bars::label_room;
 use super::extent::{Values, has_markers, x_range};
-use super::grid::names;
 use super::model::{Annotation, Content, Panel};
 use super::scale::{self, Padding};
 
 /// Whether two panels can share the labels of their y axes.
 pub(super) fn same_y(a: &Panel, b: &Panel) -> bool {
-    a.y == b.y && names(a) == names(b)
+    a.y == b.y && a.names() == b.names()
 }
 
 /// Whether two panels can share the labels of their x axes.
@@ -63,8 +62,8 @@ pub(super) fn x_ranges(panels: &[Panel], values: &[Values]) -> Vec<Option<(f64, 
     panels.iter().map(range).collect()
 }
 
-/// The room for texts beside the bars of each panel: the same for equal axes, so
-/// that these line up.
+/// The room for texts next to the bars of each panel: the same for equal axes, so that these line
+/// up.
 pub(super) fn label_rooms(panels: &[Panel]) -> Vec<f64> {
     let own = |panel: &Panel| match &panel.content {
         Content::Rows { bars, .. } => label_room(bars),

@@ -1,16 +1,26 @@
 //! From a chart to its SVG.
 
-use super::heat::{self, Heat};
-use super::layout::{self, SMALL, SUBTITLE, TITLE};
+use super::axis::Axis;
+use super::content::Heat;
+use super::layout;
 use super::legend::LegendBox;
-use super::model::{Axis, Chart, Content, Panel};
+use super::measures::{SMALL, SUBTITLE, TITLE};
+use super::model::{Chart, Content, Panel};
 use super::style::Styles;
-use super::{axes, bars, boxes, xy};
+use super::{axes, bars, boxes, heat, xy};
 use crate::svg::{INK, INK_SOFT};
 use crate::svg::{Svg, TextStyle};
 
+impl Chart {
+    /// Draws the chart.
+    #[must_use]
+    pub fn to_svg(&self) -> String {
+        render(self)
+    }
+}
+
 /// Draws a chart.
-pub(super) fn render(chart: &Chart) -> String {
+fn render(chart: &Chart) -> String {
     if chart.panels.is_empty() {
         let nothing = Panel::xy(Axis::default(), Axis::default());
         return render(&chart.clone().panel(nothing));

@@ -1,7 +1,7 @@
 //! From numbers to pixels: the range of an axis, its place on the page, and the
 //! ticks that a reader can count in.
 
-use super::model::{Axis, ScaleKind};
+use super::axis::{Axis, ScaleKind};
 use super::number::{exponent, linear_labels, log_label, pow10};
 
 /// No axis reaches further: differences of such numbers are still finite.
@@ -21,7 +21,7 @@ pub(super) struct Scale {
     breaks: Vec<(f64, f64)>,
 }
 
-/// The pixels of a gap that stands for a range that is left out.
+/// The width of a gap for an omitted range, pixels.
 const BREAK: f64 = 10.0;
 
 impl Scale {
@@ -114,8 +114,7 @@ impl Scale {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Where bars and areas stand: zero if it is on the axis, else the nearest
-    /// end.
+    /// The base of bars and areas: zero if it is on the axis, else the nearest end.
     pub(super) fn base(&self) -> f64 {
         0.0_f64.clamp(self.low, self.high)
     }
@@ -225,7 +224,7 @@ fn linear_range(axis: &Axis, found: Option<(f64, f64)>, padding: Padding) -> (f6
     }
     (low, high) = separate(ScaleKind::Linear, low, high);
     let span = high - low;
-    // A zero that ends the axis is the floor the data stand on: no gap below.
+    // A zero that ends the axis is the base of the data: no gap below.
     let ends_at_zero = |end: f64| end == 0.0;
     let padded_low = if ends_at_zero(low) {
         low

@@ -1,4 +1,4 @@
-//! What a line chart shows: a named series of points.
+//! A named series of points in a line chart.
 
 /// How the points of a [`Series`] are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl SeriesKind {
 /// for each point, in the same order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Spread {
-    /// None is shown.
+    /// No interval.
     #[default]
     None,
     /// A whisker at each point.
@@ -142,11 +142,9 @@ impl Series {
         self
     }
 
-    /// Fixes the place in the palette.
-    #[must_use]
-    pub fn slot(mut self, slot: usize) -> Self {
-        self.slot = Some(slot);
-        self
+    setters! {
+        /// Fixes the place in the palette.
+        slot: usize;
     }
 }
 

@@ -125,7 +125,7 @@ impl Marker {
     }
 }
 
-/// What the series of one name look like in the legend.
+/// Appearance of the series of one name in the legend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shown {
     pub(super) line: bool,
@@ -141,8 +141,7 @@ pub(super) struct Styles {
 }
 
 impl Styles {
-    /// Gives each name a place in the palette: the one it asks for, else the
-    /// first that nobody asked for.
+    /// Gives each name a place in the palette: the one it asks for, else the first unclaimed one.
     pub(super) fn assign(chart: &Chart) -> Self {
         let mut names: Vec<(String, Option<usize>, Shown)> = Vec::new();
         let mut place: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,14 +1,13 @@
 //! The data of a panel with numeric axes: bands, lines, whiskers, markers.
 
 use super::decimate::{decimate, is_dense, ranges, thin};
-use super::layout::{Across, PanelBox};
+use super::measures::{Across, PanelBox};
 use super::scale::Scale;
 use super::series::{Series, SeriesKind, Spread, corners};
 use super::style::{Marker, Style, Styles};
 use crate::svg::{Svg, path_data};
 
-/// Markers on a line closer than this are thinned: the line already says what
-/// they would repeat.
+/// Markers on a line closer than this are thinned: the line already shows what they would repeat.
 const MARKER_SPACING: f64 = 8.0;
 
 struct Painter<'a> {
@@ -24,8 +23,8 @@ pub(super) fn draw(svg: &mut Svg, series: &[Series], area: &PanelBox, styles: &S
         return;
     };
     let plot = area.plot;
-    // A nested viewport clips without an id, which would clash where several
-    // figures stand on one page. One pixel more for the width of the lines.
+    // A nested viewport clips without an id, which would clash if several figures are on one page.
+    // One pixel more for the width of the lines.
     let mut view = String::new();
     for (number, after) in [
         (plot.left - 1.0, " "),
@@ -219,7 +218,7 @@ impl Painter<'_> {
             );
             self.svg.line((px, from), (px, to), style.colour, 1.2);
             for (end, shown) in [(bottom, from), (top, to)] {
-                // No cap where the whisker goes on beyond the panel.
+                // No cap where the whisker continues beyond the panel.
                 if (end - shown).abs() < 0.5 && !many {
                     self.svg
                         .line((px - 4.0, shown), (px + 4.0, shown), style.colour, 1.2);

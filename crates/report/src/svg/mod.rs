@@ -16,12 +16,12 @@ pub struct Svg {
     out: String,
 }
 
-/// Which point of a text is at its x.
+/// The point of a text that is at its x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// At its left end.
     Start,
-    /// At its middle.
+    /// Anchored at its middle.
     Middle,
     /// At its right end.
     End,
@@ -55,21 +55,21 @@ impl TextStyle {
         }
     }
 
-    /// The same in bold.
+    /// Sets the text in bold.
     #[must_use]
     pub const fn bold(mut self) -> Self {
         self.weight = Weight::Bold;
         self
     }
 
-    /// The same with another anchor.
+    /// Sets the anchor.
     #[must_use]
     pub const fn anchor(mut self, anchor: Anchor) -> Self {
         self.anchor = anchor;
         self
     }
 
-    /// The same, turned clockwise by `degrees` around its anchor.
+    /// Turns the text clockwise by `degrees` around its anchor.
     #[must_use]
     pub const fn rotate(mut self, degrees: f64) -> Self {
         self.rotate = degrees;
@@ -136,7 +136,7 @@ impl Svg {
         self.out.push_str(">\n");
     }
 
-    /// A straight line.
+    /// Draws a straight line between two points, in pixels.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
         self.tag("line")
             .num("x1", from.0)
@@ -182,7 +182,7 @@ impl Svg {
         tag.text(text);
     }
 
-    /// Closes the document.
+    /// Closes the document and returns its text.
     #[must_use]
     pub fn finish(mut self) -> String {
         self.end("svg");
@@ -241,7 +241,7 @@ pub struct Tag<'a> {
 }
 
 impl Tag<'_> {
-    /// Adds an attribute.
+    /// Adds an attribute; the value is escaped.
     #[must_use]
     pub fn attr(self, key: &str, value: &str) -> Self {
         let out = &mut self.svg.out;

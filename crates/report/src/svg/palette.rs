@@ -17,7 +17,7 @@ pub fn colour(i: usize) -> &'static str {
 pub const INK: &str = "#1f2328";
 /// Text of less weight.
 pub const INK_SOFT: &str = "#57606a";
-/// Axes.
+/// Colour of axes and ticks.
 pub(crate) const AXIS: &str = "#6e7781";
 /// Lines of the grid.
 pub(crate) const GRID: &str = "#e3e6ea";

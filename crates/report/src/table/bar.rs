@@ -1,6 +1,6 @@
 //! Horizontal bars made of characters.
 
-/// Which characters a [`bar`] is made of.
+/// The characters of a [`bar`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BarStyle {
     /// Blocks, to an eighth of a character.

@@ -2,13 +2,14 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::bar;
+use super::model::{Align, Cell, Fit, Row, Table, one_line};
 use super::wrap::wrap_all;
-use super::{Align, Cell, Fit, Row, Table, bar, one_line};
 
-/// Blanks between columns.
+/// Spaces between columns.
 pub(super) const GAP: &str = "  ";
 
-/// Which columns a table shows, and how wide they are.
+/// Selection and widths of a table's columns.
 pub(super) struct Layout {
     /// The columns that are shown, by their places in the table.
     kept: Vec<usize>,
@@ -20,10 +21,10 @@ pub(super) struct Layout {
     fits: Vec<Fit>,
 }
 
-/// What a column needs.
+/// Width requirements of a column.
 #[derive(Clone, Copy)]
 struct Need {
-    /// For everything.
+    /// For everything, without wrapping.
     natural: usize,
     /// For its cells, with its heading in several lines.
     cells: usize,
@@ -156,7 +157,7 @@ impl Layout {
         (0..height).map(line).collect()
     }
 
-    /// The lines of the heading; short headings stand on the last.
+    /// The lines of the heading; short headings are on the last.
     pub(super) fn heading(&self, cells: &[Cell]) -> Vec<Vec<Cell>> {
         let columns: Vec<Vec<String>> = self
             .kept

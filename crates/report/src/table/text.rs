@@ -3,8 +3,8 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::layout::{GAP, Layout};
+use super::model::{Align, Cell, Row, Table, Tone, one_line};
 use super::wrap::wrap_all;
-use super::{Align, Cell, Row, Table, Tone, one_line};
 
 fn ansi(tone: Tone) -> Option<&'static str> {
     match tone {
@@ -79,7 +79,7 @@ pub(super) fn write(table: &Table, colour: bool, limit: usize, remedy: &str) -> 
     out
 }
 
-/// Which columns are left out, and what to do about it.
+/// The columns left out, and the remedy.
 fn not_shown(headings: &[String], remedy: &str) -> String {
     let named: Vec<&str> = headings.iter().map(String::as_str).collect();
     let named: Vec<&str> = named.into_iter().filter(|h| !h.is_empty()).collect();

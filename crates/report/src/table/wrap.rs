@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Words of `text` in lines of at most `width` columns; a longer word, such as a path,
-/// has a line of its own and stays whole.
+/// has its own line and stays whole.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -19,7 +19,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The same with longer words broken: no line is wider.
+/// As above, but breaks longer words: no line is wider.
 pub(super) fn wrap_all(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in wrap(text, width) {

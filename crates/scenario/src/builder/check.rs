@@ -1,7 +1,7 @@
-//! What a scenario from a program must fulfil.
+//! The conditions on a scenario built by a program.
 
 use super::BuildError;
-use crate::incompatible::{incompatibility, link_conflict};
+use crate::incompatible::incompatibility;
 use crate::model::{Flow, Link, MediumId, NodeId, Scenario};
 use crate::route;
 use bentpipe_link::QueueSettings;
@@ -56,15 +56,13 @@ fn check_link(scenario: &Scenario, link: &Link) -> Result<(), BuildError> {
     {
         return Err(BuildError::NoMedium(link.name.clone()));
     }
-    let queue = &link.settings.queue;
-    let (changes, arq) = (link.timeline.is_some(), link.arq.is_some());
-    if let Some(conflict) = link_conflict(changes, arq, link.medium.is_some(), queue) {
+    if let Some(conflict) = link.conflict() {
         return Err(BuildError::LinkConflict {
             link: link.name.clone(),
             conflict,
         });
     }
-    if let QueueSettings::Red(red) = queue {
+    if let QueueSettings::Red(red) = &link.settings.queue {
         let (minimum, maximum) = red.thresholds(link.settings.rate);
         // Nor is a threshold that is no number.
         if minimum.partial_cmp(&maximum) != Some(Ordering::Less) {

@@ -1,4 +1,4 @@
-//! Why a scenario from a program cannot be built.
+//! Errors of building a scenario in a program.
 
 use bentpipe_units::Time;
 
@@ -8,7 +8,7 @@ pub enum BuildError {
     /// The run would end before it starts.
     #[error("the duration is zero")]
     NoDuration,
-    /// Nothing to run.
+    /// The scenario has no flows.
     #[error("the scenario has no flows")]
     NoFlows,
     /// Two nodes, links, flows or middleboxes share a name.
@@ -16,7 +16,7 @@ pub enum BuildError {
     Duplicate {
         /// `node`, `link`, `flow` or `middlebox`.
         what: &'static str,
-        /// The name.
+        /// The name that occurs twice.
         name: String,
     },
     /// A link or flow refers to a node of another builder.
@@ -24,7 +24,7 @@ pub enum BuildError {
     UnknownNode {
         /// `link` or `flow`.
         what: &'static str,
-        /// Its name.
+        /// Name of the link or flow.
         name: String,
     },
     /// A link or flow ends where it starts.
@@ -32,7 +32,7 @@ pub enum BuildError {
     SameNode {
         /// `link` or `flow`.
         what: &'static str,
-        /// Its name.
+        /// Name of the link or flow.
         name: String,
     },
     /// A link that carries nothing.
@@ -65,7 +65,7 @@ pub enum BuildError {
     CongestionControl {
         /// Name of the flow.
         flow: String,
-        /// What is wrong.
+        /// Description of the error.
         why: bentpipe_tcp::TransportError,
     },
     /// A path that was given for a flow does not lead from its one node to its
@@ -76,7 +76,7 @@ pub enum BuildError {
         flow: String,
         /// From when on the route holds.
         at: Time,
-        /// What is wrong.
+        /// Description of the error.
         why: &'static str,
     },
     /// A middlebox whose node has no link of that name.
@@ -94,15 +94,15 @@ pub enum BuildError {
         flow: String,
         /// Name of the PEP.
         middlebox: String,
-        /// What is wrong.
+        /// Description of the error.
         why: &'static str,
     },
     /// No path between the nodes of a flow.
     #[error("no path leads from `{from}` to `{to}` and back, or it is too long")]
     Unconnected {
-        /// First node.
+        /// First node of the path.
         from: String,
-        /// Last node.
+        /// Last node of the path.
         to: String,
     },
 }

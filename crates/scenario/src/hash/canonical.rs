@@ -1,4 +1,4 @@
-//! The form of JSON in which a model is hashed.
+//! The canonical JSON in which a model is hashed.
 
 use serde_json::ser::Formatter;
 use std::io::{self, Write};

@@ -1,10 +1,9 @@
 //! Constellations of satellites, as a file describes them.
 
-use super::links;
-use super::queues::{self, Queue};
 use crate::schema::constellation::{ConstellationTable, OrbitKeys, SkyKeys};
+use crate::schema::queue::QueueTable;
 use bentpipe_document::{
-    Context, Diagnostic, NamedKinds, OneNamed, OptionalField, Place, Placed, Reported,
+    Context, Diagnostic, NamedKinds, OneNamed, OptionalField, Place, Placed, Reported, form,
 };
 use bentpipe_link::{ChannelSettings, InFlightPolicy, WhenDown};
 use bentpipe_orbit::{
@@ -20,12 +19,12 @@ pub(super) struct ConstellationSpec {
     /// For messages about it.
     pub(super) context: Context,
     pub(super) constellation: Constellation,
-    /// Of terminals that say nothing.
+    /// Default of terminals.
     pub(super) mask: Angle,
     pub(super) up_rate: Rate,
     pub(super) down_rate: Rate,
     pub(super) isl_rate: Rate,
-    pub(super) queue: (Queue, Place),
+    pub(super) queue: Option<Placed<QueueTable>>,
     pub(super) channel: ChannelSettings,
     pub(super) settings: Settings,
     pub(super) when_down: WhenDown,
@@ -79,13 +78,8 @@ fn sky(
     let preset = stars.as_ref().ok().and_then(|s| s.preset.as_ref());
     let up_rate = rate("up_rate", sky.up_rate, preset.map(|p| p.up_rate));
     let down_rate = rate("down_rate", sky.down_rate, preset.map(|p| p.down_rate));
-    let queue = sky
-        .queue?
-        .map(|queue| Ok((queues::read(queue.value)?, queue.place)));
-    let queue = queue.transpose();
-    let channel = channel?
-        .map(|table| links::channel(table.value))
-        .transpose();
+    let queue = sky.queue?;
+    let channel = form::settle_or_none::<_, ChannelSettings, _>(&channel, &());
     let stars = stars?;
     let given = orbit.as_ref().map(|orbit| orbit.isl).transpose()?.flatten();
     let isl = given.map_or(stars.linked, |isl| isl.value);
@@ -108,7 +102,7 @@ fn sky(
         isl_rate: moving
             .isl_rate
             .unwrap_or(preset.map_or(up_rate, |p| p.isl_rate)),
-        queue: queue?.unwrap_or((queues::FIFTY, context.at)),
+        queue,
         channel: channel?.unwrap_or(ChannelSettings::Perfect),
         settings: Settings {
             duration: duration.unwrap_or(Duration::from_secs(1)),
@@ -125,7 +119,7 @@ fn sky(
     })
 }
 
-/// How a constellation moves; the default is that of one that stands.
+/// How a constellation moves; the default is a geostationary one.
 struct Moving {
     isl_rate: Option<Rate>,
     handover: Policy,
@@ -159,7 +153,7 @@ fn moving(keys: OrbitKeys) -> Result<Moving, Reported> {
     })
 }
 
-/// The satellites of a kind, and what holds where the file says nothing.
+/// The satellites of a kind, and their defaults.
 struct Stars {
     constellation: Constellation,
     /// Degrees.
@@ -290,7 +284,7 @@ fn walker(
     Ok(Constellation::shell(shell, Mesh::GRID, rules))
 }
 
-/// What a constellation of elements says beside the name of its file.
+/// The keys of a constellation of elements besides the name of its file.
 struct ElementKeys {
     start: OptionalField<String>,
     links: OptionalField<String>,

@@ -1,4 +1,4 @@
-//! Congestion controls of one's own, which the document was given.
+//! Users' congestion controls that the document was given.
 
 use crate::document::GivenControls;
 use crate::schema::control::ControlTable;

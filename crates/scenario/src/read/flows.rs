@@ -7,9 +7,9 @@ use crate::incompatible::{Incompatibility, incompatibility};
 use crate::model::{Flow, Link};
 use crate::route::{self, NoRoute};
 use crate::schema::LARGEST_COUNT;
-use crate::schema::flow::{FlowTable, IpsecTable};
+use crate::schema::flow::FlowTable;
 use bentpipe_document::{
-    Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Reported,
+    Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Reported, form,
 };
 use bentpipe_middlebox::Ipsec;
 use bentpipe_tcp::Transport;
@@ -40,7 +40,7 @@ pub(super) fn read(
         return Err(top.report(error.help(help)));
     }
     for one in tables.tables {
-        // Reported where it fails; the others are read all the same.
+        // Reported where it fails; the others are still read.
         let _ = flow(nodes, transports, duration, one, &mut read);
     }
     Ok(read)
@@ -64,7 +64,7 @@ fn flow(
     let known = named.as_ref().ok().and_then(Option::as_ref);
     let application = table
         .application
-        .and_then(|table| applications::read(table.value, known));
+        .and_then(|table| applications::read(&table.value, known));
     let transport = transport(context, given.as_ref(), named, application.as_ref().ok());
     let times = times(context, table.start, table.stop, table.spacing, duration);
     let (from, to) = (from?, to?);
@@ -72,7 +72,7 @@ fn flow(
     let (application, transport, times) = (application?, transport?, times?);
     let count = table.count?.map(|count| count.value);
     let handshake = table.handshake?.value;
-    let ipsec = ipsec(table.ipsec)?;
+    let ipsec = form::settle_or_none::<_, Ipsec, _>(&table.ipsec, &())?;
     let transport = transport.map(|mut transport| {
         if let Some(ipsec) = &ipsec {
             transport.mss = ipsec.mss(transport.mss, transport.header_bytes());
@@ -113,20 +113,6 @@ fn flow(
         read.places.push(one.place);
     }
     times.check_last(context, flows)
-}
-
-/// How the flow's packets are protected.
-fn ipsec(table: OptionalField<IpsecTable>) -> Result<Option<Ipsec>, Reported> {
-    let Some(table) = table?.map(|table| table.value) else {
-        return Ok(None);
-    };
-    Ok(Some(Ipsec {
-        mode: table.mode?.value,
-        iv: table.iv?.value,
-        block: table.block?.value,
-        icv: table.icv?.value,
-        hash: table.hash?.value,
-    }))
 }
 
 /// The transport, which datagrams do not have.

@@ -3,20 +3,20 @@
 use super::media::Media;
 use super::nodes::{End, Nodes};
 use super::protection;
-use super::queues::{self, Queue};
-use super::timelines::{self, Changing, TimeKeys};
-use crate::incompatible::link_conflict;
-use crate::model::{Link, LinkId, MediumId};
+use super::timelines::{self, Changing};
+use crate::model::{Link, LinkId, MediumId, NodeId};
+use crate::queue_length::LinkContext;
 use crate::schema::LARGEST_COUNT;
-use crate::schema::link::{ChannelTable, DirectionKeys, LinkTable};
-use crate::schema::timeline::TraceFormat;
+use crate::schema::link::{AccessKeys, DirectionKeys, LineKeys, LinkTable};
 use bentpipe_document::{
-    Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Reported, Value,
+    Context, Diagnostic, Form, Item, Named, OneNamed, OptionalField, Placed, Reported, Value, form,
 };
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, ChannelSettings, Coding, LinkSettings, Timeline};
-use bentpipe_units::{Bytes, Duration, Rate, Ratio};
-use std::sync::Arc;
+use bentpipe_link::{ArqSettings, ChannelSettings, Coding, Limit, LinkSettings, QueueSettings};
+use bentpipe_units::{Duration, Rate, Ratio};
+
+/// The queue of a link that says nothing.
+const DEFAULT_QUEUE: QueueSettings = QueueSettings::drop_tail(Limit::Packets(1000));
 
 /// The links of a scenario.
 #[derive(Debug)]
@@ -84,16 +84,13 @@ fn link(
         };
         let back = format!("{name}.reverse");
         let first = LinkId(links.len() as u32);
-        let of = |name, from, to, way: &Finished, reverse| Link {
+        let of = |name, from, to, way: &Link, reverse| Link {
             name,
             from,
             to,
             reverse: Some(reverse),
-            settings: way.settings.clone(),
-            timeline: way.timeline.clone(),
-            arq: way.arq,
-            medium: way.medium,
             reports_corruption,
+            ..way.clone()
         };
         links.push(of(name, a, b, &forward, LinkId(first.0 + 1)));
         links.push(of(back, b, a, &reverse, first));
@@ -128,34 +125,26 @@ fn between(
     }
 }
 
-/// One direction as the model has it.
-struct Finished {
-    settings: LinkSettings,
-    timeline: Option<Arc<Timeline>>,
-    arq: Option<ArqSettings>,
-    medium: Option<MediumId>,
-}
-
-/// What one direction is made of, before its queue is known in bytes.
+/// One direction, before its queue is known in bytes.
 #[derive(Clone)]
 struct Direction {
+    /// Without rate and delay, which stand below.
+    line: LineKeys,
     rate: Rate,
     one_way_delay: Duration,
-    queue: (Queue, Place),
     bdp_round_trip: Option<Duration>,
-    channel: ChannelSettings,
-    framing: Bytes,
     coding: Option<Coding>,
     arq: Option<ArqSettings>,
     changing: Changing,
     medium: Option<MediumId>,
 }
 
-fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Finished, Finished), Reported> {
+fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Link, Link), Reported> {
     let context = &table.context;
     let total = &table.round_trip_delay;
     let shared = media.of(context, &table.direction, total.as_ref().ok());
-    let (one_way, delays_in_file) = (table.direction.one_way_delay, has_delays(&table.direction));
+    let one_way = table.direction.line.one_way_delay;
+    let delays_in_file = table.direction.time.has_delays();
     let delays = match &shared {
         Ok(Some((_, medium))) => Ok(Some((medium.one_way_delay, medium.one_way_delay))),
         // Those of a trace are known when it has been read.
@@ -168,14 +157,18 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Finished, Fi
         Some(back) => media.of(&back.context, &back.direction, None),
         None => Ok(None),
     };
-    let back_in_file = back.as_ref().is_some_and(|b| has_delays(&b.direction));
+    let back_in_file = back.as_ref().is_some_and(|b| b.direction.time.has_delays());
     let back_delay = match (&back, &back_shared) {
         (_, Ok(Some((_, medium)))) => Ok(Some(medium.one_way_delay)),
-        (Some(back), _) => back.direction.one_way_delay.map(|d| d.map(|d| d.value)),
+        (Some(back), _) => back
+            .direction
+            .line
+            .one_way_delay
+            .map(|d| d.map(|d| d.value)),
         _ => Ok(None),
     };
     if let (Some(back), Ok(Some(total))) = (&back, total)
-        && let Ok(Some(delay)) = &back.direction.one_way_delay
+        && let Ok(Some(delay)) = &back.direction.line.one_way_delay
     {
         let error = Diagnostic::new(delay.key, "the delay is given twice");
         return Err(context.report(
@@ -211,20 +204,7 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Finished, Fi
     Ok((there?, reverse?))
 }
 
-/// Whether a trace of this direction has delays. One that cannot be read is
-/// taken for one that has.
-fn has_delays(direction: &DirectionKeys) -> bool {
-    let Ok(trace) = direction.trace.as_ref() else {
-        return true;
-    };
-    let format = trace.as_ref().map(|trace| trace.value.format.as_ref());
-    match format {
-        None => false,
-        Some(format) => format.map_or(true, |format| format.value != TraceFormat::Mahimahi),
-    }
-}
-
-/// Propagation delay forth and, unless the way back has its own, back.
+/// Propagation delay in the forward and, unless it has its own, the reverse direction.
 fn delays(
     context: &Context,
     one_way: &OptionalField<Duration>,
@@ -254,27 +234,31 @@ fn delays(
 /// The medium that a direction shares.
 type Shared<'a> = Result<Option<(MediumId, &'a MediumSettings)>, Reported>;
 
-/// Reads what one direction says. The way back takes what it leaves out from
-/// `there`.
+/// Reads the keys of one direction. The reverse direction takes missing ones from `there`.
 fn direction(
     context: &Context,
     keys: DirectionKeys,
     shared: Shared<'_>,
     there: Option<&Direction>,
 ) -> Result<Direction, Reported> {
-    let traced = keys.trace.as_ref().map_or(true, Option::is_some);
-    let times = TimeKeys {
-        timeline: keys.timeline,
-        fade: keys.fade,
-        trace: keys.trace,
-        repeat: keys.repeat,
-        when_down: keys.when_down,
-        in_flight: keys.in_flight,
-    };
-    let changing = timelines::read(context, times, there.map(|t| &t.changing));
+    let DirectionKeys {
+        context: _,
+        mut line,
+        access,
+        time,
+    } = keys;
+    let AccessKeys {
+        context: _,
+        bdp_round_trip,
+        medium: _,
+        coding,
+        arq,
+    } = access;
+    let traced = time.trace.as_ref().map_or(true, Option::is_some);
+    let changing = timelines::read(context, time, there.map(|t| &t.changing));
     let implied = changing.as_ref().ok().filter(|_| traced);
     let implied = implied.and_then(Changing::implied);
-    let rate = match (&shared, keys.rate) {
+    let rate = match (&shared, line.rate) {
         (Err(reported), _) => Err(*reported),
         (_, Err(reported)) => Err(reported),
         (Ok(Some((_, medium))), _) => Ok(medium.rate),
@@ -286,48 +270,29 @@ fn direction(
             (rate, ..) => context.need("rate", rate).map(|rate| rate.value),
         },
     };
-    let queue = keys.queue.and_then(|queue| {
-        let read = |queue: Placed<_>| Ok((queues::read(queue.value)?, queue.place));
-        queue.map(read).transpose()
-    });
-    let coding = match (keys.coding, keys.channel.as_ref()) {
+    let coding = match (coding, line.channel.as_ref()) {
         (Ok(Some(table)), Ok(channel)) => {
             protection::coding(table, channel.as_ref(), context).map(Some)
         }
-        (Ok(None), _) => Ok(None),
+        // A separate channel is that behind the decoder.
+        (Ok(None), Ok(None)) => Ok(there.map(|t| t.coding.clone())),
+        (Ok(None), Ok(Some(_))) => Ok(None),
         (Err(reported), _) | (_, Err(&reported)) => Err(reported),
     };
-    let channel = keys
-        .channel
-        .and_then(|table| table.map(|table| channel(table.value)).transpose());
-    let arq = keys
-        .arq
-        .and_then(|table| table.map(|table| protection::arq(table.value)).transpose());
-    let channel = channel?;
-    let value = |time: Option<Placed<Duration>>| time.map(|t| t.value);
+    let arq = form::settle_or_none::<_, Option<ArqSettings>, _>(&arq, &());
+    let bdp_round_trip = form::plain(&bdp_round_trip)?;
+    (line.rate, line.one_way_delay) = (Ok(None), Ok(None));
+    if let Some(there) = there {
+        line.inherit(&there.line);
+    }
     Ok(Direction {
+        line,
         rate: rate?,
         one_way_delay: implied
             .and_then(|(_, delay)| delay)
             .unwrap_or(Duration::ZERO),
-        queue: queue?
-            .or(there.map(|t| t.queue))
-            .unwrap_or((queues::DEFAULT, context.at)),
-        bdp_round_trip: value(keys.bdp_round_trip?).or(there.and_then(|t| t.bdp_round_trip)),
-        // A channel of its own is that behind the decoder.
-        coding: match coding? {
-            Some(own) => own,
-            None if channel.is_some() => None,
-            None => there.and_then(|t| t.coding.clone()),
-        },
-        channel: channel
-            .or(there.map(|t| t.channel))
-            .unwrap_or(ChannelSettings::Perfect),
-        framing: keys
-            .framing?
-            .map(|f| f.value)
-            .or(there.map(|t| t.framing))
-            .unwrap_or(Bytes::ZERO),
+        bdp_round_trip: bdp_round_trip.or(there.and_then(|t| t.bdp_round_trip)),
+        coding: coding?.flatten(),
         arq: arq?.unwrap_or(there.and_then(|t| t.arq)),
         changing: changing?,
         medium: shared?.map(|(id, _)| id),
@@ -335,7 +300,7 @@ fn direction(
 }
 
 impl Direction {
-    /// The way back of a link that says nothing about it.
+    /// The reverse direction of a link that does not specify it.
     fn again(&self) -> Direction {
         Direction {
             medium: None,
@@ -343,47 +308,37 @@ impl Direction {
         }
     }
 
-    /// The settings, with a queue in BDP turned into bytes.
+    /// A link without name and ends, with a queue in BDP turned into bytes.
     fn finish(
-        self,
+        mut self,
         context: &Context,
         name: &str,
         own_round_trip: Duration,
-    ) -> Result<Finished, Reported> {
-        let (mut rate, mut channel) = (self.rate, self.channel);
+    ) -> Result<Link, Reported> {
+        let mut base = LinkSettings::new(self.rate, self.one_way_delay, DEFAULT_QUEUE);
         if let Some(coding) = &self.coding {
-            // A code that cannot be was reported where it stands.
+            // An impossible code was reported at its position.
             let bit_error_rate = coding.bit_error_rate().unwrap_or(Ratio::ZERO);
-            rate = coding.rate(rate).max(Rate::from_bps(1));
-            channel = ChannelSettings::BitErrors { bit_error_rate };
+            base.rate = coding.rate(base.rate).max(Rate::from_bps(1));
+            base.channel = ChannelSettings::BitErrors { bit_error_rate };
+            self.line.channel = Ok(None);
         }
-        let timeline = self.changing.finish(context, rate, self.one_way_delay);
-        let (queue, place) = self.queue;
-        let before = queues::LinkContext {
-            rate,
+        let timeline = self.changing.finish(context, base.rate, self.one_way_delay);
+        let queue = self.line.queue.as_ref().ok().and_then(Option::as_ref);
+        let settings = self.line.settle(&LinkContext {
+            context,
+            base,
             round_trip: self.bdp_round_trip.unwrap_or(own_round_trip),
             name,
-            place,
-        };
-        let queue = queue.finish(context, &before)?;
-        let finished = Finished {
-            settings: LinkSettings {
-                rate,
-                one_way_delay: self.one_way_delay,
-                queue,
-                channel,
-                framing: self.framing,
-            },
-            timeline: timeline?,
+            place: queue.map_or(context.at, |queue| queue.place),
+        })?;
+        let link = Link {
             arq: self.arq,
             medium: self.medium,
+            ..Link::new(name, [NodeId(0); 2], settings, timeline?)
         };
-        let changes = finished.timeline.is_some();
-        let arq = finished.arq.is_some();
-        let shares = finished.medium.is_some();
-        let queue = &finished.settings.queue;
-        let Some(conflict) = link_conflict(changes, arq, shares, queue) else {
-            return Ok(finished);
+        let Some(conflict) = link.conflict() else {
+            return Ok(link);
         };
         let place = context
             .table
@@ -393,34 +348,4 @@ impl Direction {
         let error = Diagnostic::new(place, message).label("not both");
         Err(context.report(error.help(conflict.advice())))
     }
-}
-
-pub(super) fn channel(table: ChannelTable) -> Result<ChannelSettings, Reported> {
-    Ok(match table {
-        ChannelTable::Perfect { .. } => ChannelSettings::Perfect,
-        ChannelTable::Uniform {
-            packet_error_rate, ..
-        } => ChannelSettings::Uniform {
-            packet_error_rate: packet_error_rate?.value,
-        },
-        ChannelTable::BitErrors { bit_error_rate, .. } => ChannelSettings::BitErrors {
-            bit_error_rate: bit_error_rate?.value,
-        },
-        ChannelTable::GilbertElliott {
-            packet_error_rate,
-            mean_burst,
-            ..
-        } => ChannelSettings::GilbertElliott {
-            packet_error_rate: packet_error_rate?.value,
-            mean_burst: mean_burst?.value,
-        },
-        ChannelTable::Bursts {
-            packet_error_rate,
-            mean_burst,
-            ..
-        } => ChannelSettings::Bursts {
-            packet_error_rate: packet_error_rate?.value,
-            mean_burst: mean_burst?.value,
-        },
-    })
 }

@@ -212,15 +212,15 @@ impl Media {
         keys: &DirectionKeys,
         round_trip: Option<&Option<Placed<Duration>>>,
     ) -> Result<Option<(MediumId, &MediumSettings)>, Reported> {
-        let Some(name) = keys.medium.as_ref().map_err(|reported| *reported)? else {
+        let Some(name) = keys.access.medium.as_ref().map_err(|reported| *reported)? else {
             return Ok(None);
         };
         if let Some(at) = self.media.iter().position(|m| m.name == name.value) {
             let own = [
-                ("rate", keys.rate.ok().flatten().map(|x| x.key)),
+                ("rate", keys.line.rate.ok().flatten().map(|x| x.key)),
                 (
                     "one_way_delay",
-                    keys.one_way_delay.ok().flatten().map(|x| x.key),
+                    keys.line.one_way_delay.ok().flatten().map(|x| x.key),
                 ),
                 (
                     "round_trip_delay",

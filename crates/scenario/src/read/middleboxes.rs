@@ -6,17 +6,18 @@ use super::routers;
 use super::transports::Transports;
 use crate::attach::{NotThere, attach};
 use crate::model::{Flow, LinkId, Middlebox, NodeId, SplitPep};
-use crate::schema::middlebox::{BoxKeys, MiddleboxTable};
+use crate::schema::middlebox::{BoxKeys, MiddleboxTable, SplitKeys};
+use bentpipe_document::form::plain;
 use bentpipe_document::names::quoted;
 use bentpipe_document::{
-    Context, Diagnostic, Item, NamedKinds, OptionalField, Place, Placed, Reported, Value,
+    Context, Diagnostic, Form, Item, NamedKinds, OptionalField, Place, Placed, Reported, Value,
 };
+use bentpipe_middlebox::Settings;
 use bentpipe_middlebox::split::{Alone, Failure, SplitSettings, Symptom, TUNNEL_BUFFER, Tunnel};
-use bentpipe_middlebox::{ReconstructionSettings, Settings, SnoopSettings, SpoofSettings};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_units::{Bytes, Duration, Time, nearest};
 
-/// What middleboxes refer to.
+/// Names that middleboxes refer to.
 struct Around<'a> {
     nodes: &'a Nodes,
     links: &'a Links,
@@ -38,7 +39,7 @@ pub(super) fn read(
     let mut result = Ok(());
     for one in tables?.map(|t| t.value.0).unwrap_or_default().tables {
         let read = one.table.and_then(|table| build(table, one.name, &around));
-        // Reported where it failed; the others are read all the same.
+        // Reported where it failed; the others are still read.
         result = result.and(read.map(|built| match built {
             Built::Box(middlebox) => boxes.push(middlebox),
             Built::Pep(pep) => peps.push(*pep),
@@ -47,7 +48,7 @@ pub(super) fn read(
     result.map(|()| (boxes, peps))
 }
 
-/// What a table makes.
+/// The value that a table yields.
 enum Built {
     Box(Middlebox),
     Pep(Box<SplitPep>),
@@ -88,7 +89,7 @@ pub(super) fn split(
         let mut split = flows.iter().filter_map(|flow| flow.split.as_ref());
         split.any(|split| split.peps.iter().any(|p| p.name == pep.name))
     };
-    // What a PEP lets pass for a reason: IPsec, no other PEP, a failure.
+    // Reasons why a PEP passes a flow: IPsec, no other PEP, a failure.
     let lets_pass = |pep: &SplitPep| {
         let settings = &pep.settings;
         settings.failure.is_some()
@@ -127,126 +128,79 @@ pub(super) fn split(
 
 fn build(table: MiddleboxTable, name: String, around: &Around<'_>) -> Result<Built, Reported> {
     let context = table.context().clone();
-    let ((node, toward, back), settings) = match table {
-        MiddleboxTable::Split {
-            node: at,
-            toward,
-            transport,
-            tunnel,
-            buffer,
-            receive_buffer,
-            pool,
-            accept,
-            discovery,
-            alone,
-            confirms,
-            fails_at,
-            recovers_at,
-            failure,
-            gives_up,
-            flows,
-            ..
-        } => {
-            let place = pep_place(&context, at, toward, around);
-            let tunnel = tunnel?;
-            let transport = leg_transport(&context, transport, around)?;
-            if tunnel.value == Tunnel::Gateway && transport.is_some() {
-                let error = Diagnostic::new(tunnel.place, "a tunnel has a sender of its own");
-                let label = "expected no `transport` beside it";
-                return Err(context.report(error.label(label)));
-            }
-            let settings = SplitSettings {
-                transport,
-                tunnel: tunnel.value,
-                buffer: buffer?.map_or_else(|| default_buffer(tunnel.value), |b| b.value),
-                receive_buffer: receive_buffer?.map(|size| size.value),
-                accept: accept?.value,
-                pool: pool?.value,
-                flows: flows?.map(|flows| flows.value).unwrap_or_default(),
-                discovery: discovery?.value,
-                alone: alone?.value,
-                confirms: confirms?.map(|bytes| bytes.value),
-                failure: pep_failure(&context, fails_at, recovers_at, failure, gives_up)?,
-            };
-            let (node, toward) = place?;
-            return Ok(Built::Pep(Box::new(SplitPep {
-                name,
-                node,
-                toward,
-                settings,
-            })));
+    let (place, settings) = match table {
+        MiddleboxTable::Split { keys, .. } => {
+            return split_pep(&context, name, keys, around).map(Built::Pep);
         }
-        MiddleboxTable::Snoop {
-            place,
-            cache,
-            threshold,
-            tick,
-            srtt,
-            rttvar,
-            gain,
-            retransmissions,
-            variant,
-            identifies_ipsec,
-            ..
-        } => {
-            let place = box_place(&context, place, around);
-            let settings = SnoopSettings {
-                cache: cache?.value,
-                threshold: threshold?.value,
-                tick: tick?.value,
-                srtt: srtt?.value,
-                rttvar: rttvar?.value,
-                gain: gain?.value,
-                retransmissions: retransmissions?.value,
-                variant: variant?.value,
-                identifies_ipsec: identifies_ipsec?.value,
-            };
-            (place?, Settings::Snoop(settings))
-        }
-        MiddleboxTable::Spoof {
-            place,
-            cache,
-            threshold,
-            tick,
-            ..
-        } => {
-            let place = box_place(&context, place, around);
-            let settings = SpoofSettings {
-                cache: cache?.value,
-                threshold: threshold?.value,
-                tick: tick?.value,
-            };
-            (place?, Settings::Spoof(settings))
-        }
-        MiddleboxTable::AckReconstruction {
-            place,
-            threshold,
-            spacing,
-            gain,
-            pause,
-            ..
-        } => {
-            let place = box_place(&context, place, around);
-            let settings = ReconstructionSettings {
-                threshold: threshold?.value,
-                spacing: spacing?.map(|spacing| spacing.value),
-                gain: gain?.value,
-                pause: pause?.value,
-            };
-            (place?, Settings::Reconstruction(settings))
-        }
+        MiddleboxTable::Snoop { place, keys, .. } => (
+            box_place(&context, place, around),
+            keys.settle(&()).map(Settings::Snoop),
+        ),
+        MiddleboxTable::Spoof { place, keys, .. } => (
+            box_place(&context, place, around),
+            keys.settle(&()).map(Settings::Spoof),
+        ),
+        MiddleboxTable::AckReconstruction { place, keys, .. } => (
+            box_place(&context, place, around),
+            keys.settle(&()).map(Settings::Reconstruction),
+        ),
     };
+    let (node, toward, back) = place?;
     Ok(Built::Box(Middlebox {
         name,
         node,
         toward,
         back,
+        settings: settings?,
+    }))
+}
+
+/// A split-connection PEP.
+fn split_pep(
+    context: &Context,
+    name: String,
+    keys: SplitKeys,
+    around: &Around<'_>,
+) -> Result<Box<SplitPep>, Reported> {
+    let place = pep_place(context, keys.node, keys.toward, around);
+    let tunnel = keys.tunnel?;
+    let transport = leg_transport(context, keys.transport, around)?;
+    if tunnel.value == Tunnel::Gateway && transport.is_some() {
+        let error = Diagnostic::new(tunnel.place, "a tunnel has a sender of its own");
+        let label = "expected no `transport` beside it";
+        return Err(context.report(error.label(label)));
+    }
+    let buffer = keys.buffer?.map(|buffer| buffer.value);
+    let settings = SplitSettings {
+        transport,
+        tunnel: tunnel.value,
+        buffer: buffer.unwrap_or_else(|| default_buffer(tunnel.value)),
+        receive_buffer: plain(&keys.receive_buffer)?,
+        accept: keys.accept?.value,
+        pool: keys.pool?.value,
+        flows: plain(&keys.flows)?.unwrap_or_default(),
+        discovery: keys.discovery?.value,
+        alone: keys.alone?.value,
+        confirms: plain(&keys.confirms)?,
+        failure: pep_failure(
+            context,
+            keys.fails_at,
+            keys.recovers_at,
+            keys.failure,
+            keys.gives_up,
+        )?,
+    };
+    let (node, toward) = place?;
+    Ok(Box::new(SplitPep {
+        name,
+        node,
+        toward,
         settings,
     }))
 }
 
-/// Where a box stands that acts on one link: its node, the links that it acts
-/// on and their ways back.
+/// The place of a box that acts on one link: its node, the links that it acts on and their reverse
+/// directions.
 fn box_place(
     context: &Context,
     keys: BoxKeys,
@@ -257,8 +211,7 @@ fn box_place(
     Ok((node, toward, back))
 }
 
-/// The relay buffer of a PEP that says nothing about it: a stream of a tunnel is not
-/// to be what limits a long, fast link.
+/// The default relay buffer of a PEP: a stream of a tunnel should not limit a long, fast link.
 fn default_buffer(tunnel: Tunnel) -> Bytes {
     match tunnel {
         Tunnel::None => SplitSettings::default().buffer,
@@ -296,7 +249,7 @@ fn pep_failure(
     }))
 }
 
-/// Where a PEP stands, and the links on its side.
+/// The node of a PEP, and the links on its side.
 fn pep_place(
     context: &Context,
     at: Result<Placed<Item>, Reported>,

@@ -11,7 +11,7 @@ use bentpipe_orbit::Angle;
 use bentpipe_units::{Rate, nearest};
 use std::collections::HashMap;
 
-/// A node of the file, which may stand for several.
+/// A node of the file, which may represent several.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first: u32,
@@ -22,7 +22,7 @@ struct Group {
     station: Option<(usize, Station)>,
 }
 
-/// Where a terminal stands, and what it has of its own.
+/// The place of a terminal, and its own settings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Station {
     pub(super) place: bentpipe_orbit::Place,
@@ -44,8 +44,7 @@ pub(super) struct Nodes {
     complete: bool,
 }
 
-/// What a name in a link or flow stands for: one node, or all of a counted
-/// one.
+/// The meaning of a name in a link or flow: one node, or all of a counted one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     first: u32,
@@ -110,7 +109,7 @@ pub(super) fn read(top: &Context, tables: OptionalField<Named<NodeTable>>, skies
     read
 }
 
-/// What makes a node a terminal.
+/// The keys that make a node a terminal.
 fn station(table: NodeTable, skies: &Skies) -> Result<Option<(usize, Station)>, Reported> {
     let context = table.context;
     let Some(of) = table.terminal_of? else {
@@ -147,7 +146,7 @@ fn station(table: NodeTable, skies: &Skies) -> Result<Option<(usize, Station)>, 
     }
 }
 
-/// Where a terminal stands: by name, or in degrees.
+/// The place of a terminal: by name, or in degrees.
 fn ground(
     context: &Context,
     place: OptionalField<String>,
@@ -269,7 +268,7 @@ impl Nodes {
 }
 
 impl End {
-    /// The node, if it stands for one only.
+    /// The node, if it represents only one.
     pub(super) fn single(&self) -> Option<NodeId> {
         self.count.is_none().then_some(NodeId(self.first))
     }
@@ -311,7 +310,7 @@ impl End {
         Ok(pairs)
     }
 
-    /// True if either stands for several nodes.
+    /// True if either represents several nodes.
     pub(super) fn counted(&self, other: &End) -> bool {
         self.count.is_some() || other.count.is_some()
     }

@@ -1,33 +1,9 @@
-//! How a link protects itself: forward error correction and retransmission.
+//! Forward error correction of a link.
 
-use crate::schema::protection::{ArqKeys, ArqTable, CodingTable};
+use crate::schema::protection::CodingTable;
 use bentpipe_document::{Context, Diagnostic, Placed, Reported};
-use bentpipe_link::{ArqScheme, ArqSettings, Coding};
+use bentpipe_link::Coding;
 use bentpipe_units::Ratio;
-
-/// The settings of `arq`; none where it is switched off.
-pub(super) fn arq(table: ArqTable) -> Result<Option<ArqSettings>, Reported> {
-    let (keys, scheme, in_order) = match table {
-        ArqTable::Unrepeated { .. } => return Ok(None),
-        ArqTable::SelectiveRepeat { keys, in_order, .. } => {
-            (keys, ArqScheme::SelectiveRepeat, in_order?.value)
-        }
-        ArqTable::GoBackN { keys, .. } => (keys, ArqScheme::GoBackN, true),
-    };
-    let ArqKeys {
-        window,
-        timeout,
-        transmissions,
-        ..
-    } = keys;
-    Ok(Some(ArqSettings {
-        scheme,
-        window: window?.map_or(u32::MAX, |w| w.value),
-        timeout: timeout?.map(|t| t.value),
-        transmissions: transmissions?.value,
-        in_order,
-    }))
-}
 
 /// The code of `coding`; none where there is none. `channel` is the key that
 /// says otherwise what is lost.

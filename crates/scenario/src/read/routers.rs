@@ -1,4 +1,4 @@
-//! Senders that wait for routers (XCP, BA-TCP) need one on their way.
+//! Checks that senders that depend on routers (XCP, BA-TCP) have one on their path.
 
 use crate::model::{Link, LinkId};
 use bentpipe_cc::PathHeader;
@@ -29,8 +29,7 @@ pub(super) fn lacking(transport: &Transport, paths: [&[LinkId]; 2], links: &[Lin
     transport.is_explicit() && !paths.into_iter().flatten().any(is_router)
 }
 
-/// What is said of `who`, such as ``flow `download` ``, whose `transport` lacks
-/// a router.
+/// The message about `who`, such as ``flow `download` ``, whose `transport` lacks a router.
 pub(super) fn lacks(who: &str, transport: &Transport, place: Place) -> Diagnostic {
     let kind = router(transport.path_header()).unwrap_or_default();
     let message = format!(

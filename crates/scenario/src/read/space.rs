@@ -1,36 +1,35 @@
 //! Constellations become nodes, links with timelines and routes that change.
 //!
-//! Routes are found first with a link between any two terminals of a
-//! constellation, as long as the straight way up, across and down. The pairs
-//! that lie on a route are planned; then satellites on their paths become
-//! nodes, hops become links, and the routes of the flows change as the paths
-//! do. Satellites that merely repeat become one link for each pair and
-//! direction instead, with the delay of both hops.
+//! Routes are found first with a link between any two terminals of a constellation, as long as the
+//! straight path up, across and down. The pairs on a route are planned; then satellites on their
+//! paths become nodes, hops become links, and the routes of the flows change with the paths.
+//! Bent-pipe satellites become one link for each pair and direction instead, with the delay of both
+//! hops.
 
 use super::constellations::{ConstellationSpec, Skies};
 use super::links::Links;
 use super::nodes::{Nodes, Station};
-use super::queues;
 use crate::courses;
 use crate::model::{Flow, Link, LinkId, Node, NodeId, RouteChange, Scenario};
+use crate::queue_length::LinkContext;
 use crate::route;
 use crate::schema::LARGEST_COUNT;
 use crate::space::{ExpandedConstellation, ExpandedConstellations, Hop};
-use bentpipe_document::{Context, Diagnostic, Reported};
+use bentpipe_document::{Context, Diagnostic, Form, Reported};
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-use bentpipe_orbit::{Distance, EdgeKind, Mode, Node as Stop, Plan, Position, Terminal};
-use bentpipe_units::{Bytes, Duration, Rate, Time};
+use bentpipe_orbit::{Distance, Edge, EdgeKind, Mode, Node as Stop, Plan, Position, Terminal};
+use bentpipe_units::{Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Terminals of a constellation, at most: each two may want a way.
 const MOST_TERMINALS: usize = 300;
 
-/// What stands for constellations while routes are found.
+/// Placeholders for constellations while routes are computed.
 pub(super) struct Spaces<'a> {
     skies: &'a [ConstellationSpec],
     /// Of each constellation its terminals.
     stations: Vec<Vec<(NodeId, Station)>>,
-    /// The first link that stands for a pair.
+    /// The first placeholder link of a pair.
     base: usize,
     /// Of each such link its constellation and its terminals there.
     pairs: Vec<(usize, u32, u32)>,
@@ -73,17 +72,12 @@ pub(super) fn join<'a>(
                 let ground =
                     |station: &Station| Position::above(station.place, Distance::from_km(0.0));
                 let km = ground(here).distance(ground(there)).km() + 2.0 * height;
-                links.links.push(Link {
-                    arq: None,
-                    reverse: None,
-                    name: String::new(),
-                    from: *from,
-                    to: *to,
-                    settings: plain(sky.up_rate, Distance::from_km(km).one_way_delay()),
-                    timeline: None,
-                    medium: None,
-                    reports_corruption: false,
-                });
+                let delay = Distance::from_km(km).one_way_delay();
+                let queue = QueueSettings::drop_tail(Limit::Packets(1));
+                let settings = LinkSettings::new(sky.up_rate, delay, queue);
+                links
+                    .links
+                    .push(Link::new("", [*from, *to], settings, None));
                 spaces.pairs.push((index, a as u32, b as u32));
             }
         }
@@ -92,20 +86,10 @@ pub(super) fn join<'a>(
     Ok(spaces)
 }
 
-fn plain(rate: Rate, one_way_delay: Duration) -> LinkSettings {
-    LinkSettings {
-        rate,
-        one_way_delay,
-        queue: QueueSettings::drop_tail(Limit::Packets(1)),
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    }
-}
-
 /// The ways of a pair: from when on over which links, forth and back.
 type Ways = Vec<(Time, Vec<LinkId>, Vec<LinkId>)>;
 
-/// Puts what constellations do in the place of the links that stand for them.
+/// Replaces placeholder links by the behaviour of the constellations.
 pub(super) fn expand(
     top: &Context,
     spaces: Spaces<'_>,
@@ -237,6 +221,7 @@ fn terminals(sky: &ConstellationSpec, stations: &[(NodeId, Station)]) -> Vec<Ter
     stations.collect()
 }
 
+/// The settings of a link; its queue is that of ns-2 where the file says nothing.
 fn settings(
     sky: &ConstellationSpec,
     name: &str,
@@ -244,20 +229,21 @@ fn settings(
     one_way_delay: Duration,
     channel: ChannelSettings,
 ) -> Result<LinkSettings, Reported> {
-    let (queue, place) = sky.queue;
-    let before = queues::LinkContext {
-        rate,
-        round_trip: one_way_delay + one_way_delay,
-        name,
-        place,
-    };
-    Ok(LinkSettings {
-        rate,
-        one_way_delay,
-        queue: queue.finish(&sky.context, &before)?,
+    let fifty = QueueSettings::drop_tail(Limit::Packets(50));
+    let mut base = LinkSettings {
         channel,
-        framing: Bytes::ZERO,
-    })
+        ..LinkSettings::new(rate, one_way_delay, fifty)
+    };
+    if let Some(queue) = &sky.queue {
+        base.queue = queue.value.settle(&LinkContext {
+            context: &sky.context,
+            base: base.clone(),
+            round_trip: one_way_delay + one_way_delay,
+            name,
+            place: queue.place,
+        })?;
+    }
+    Ok(base)
 }
 
 /// One link for each pair and direction.
@@ -290,16 +276,10 @@ fn repeated(
             let settings = settings(sky, &name, rate, delay, sky.channel)?;
             ids[way] = LinkId(scenario.links.len() as u32);
             let changes = !sky.constellation.stands();
+            let line = changes.then(|| line.into());
             scenario.links.push(Link {
-                arq: None,
                 reverse: (way == 1).then_some(ids[0]),
-                name,
-                from,
-                to,
-                settings,
-                timeline: changes.then(|| line.into()),
-                medium: None,
-                reports_corruption: false,
+                ..Link::new(name, [from, to], settings, line)
             });
         }
         if let Some(forth) = scenario.links.get_mut(ids[0].0 as usize) {
@@ -317,108 +297,99 @@ fn expand_satellite_hops(
     plan: &Plan,
     scenario: &mut Scenario,
 ) -> Result<Vec<Ways>, Reported> {
-    let mut nodes: BTreeMap<Stop, NodeId> = BTreeMap::new();
-    for edge in plan.edges() {
-        for end in [edge.a, edge.b] {
-            nodes.entry(end).or_insert(NodeId(0));
-        }
-    }
-    for (hop, id) in &mut nodes {
-        *id = match hop {
-            Stop::Terminal(terminal) => stations[*terminal as usize].0,
-            Stop::Satellite(satellite) => {
-                let label = sky.constellation.label(*satellite as usize);
-                scenario.nodes.push(Node {
-                    name: format!("{}[{label}]", sky.name),
-                });
-                NodeId(scenario.nodes.len() as u32 - 1)
-            }
-        };
-    }
-    let label = |hop: Stop, nodes: &[Node]| match hop {
-        Stop::Satellite(satellite) => sky.constellation.label(satellite as usize),
-        Stop::Terminal(terminal) => nodes[stations[terminal as usize].0.0 as usize].name.clone(),
-    };
+    let nodes = nodes_of_hops(sky, stations, plan, scenario);
     let mut links: HashMap<(Stop, Stop), LinkId> = HashMap::new();
     for edge in plan.edges() {
-        let ends = [edge.a, edge.b].map(|hop| label(hop, &scenario.nodes));
-        let station = match edge.b {
-            Stop::Terminal(terminal) => Some(&stations[terminal as usize].1),
-            Stop::Satellite(_) => None,
-        };
         let delay = edge.spans[0].knots[0].delay;
         for down in [true, false] {
-            let (name, rate, channel) = match (edge.kind, down) {
-                (EdgeKind::Ground, true) => (
-                    format!("{}.down.{}[{}]", sky.name, ends[1], ends[0]),
-                    station.and_then(|s| s.down_rate).unwrap_or(sky.down_rate),
-                    sky.channel,
-                ),
-                (EdgeKind::Ground, false) => (
-                    format!("{}.up.{}[{}]", sky.name, ends[1], ends[0]),
-                    station.and_then(|s| s.up_rate).unwrap_or(sky.up_rate),
-                    sky.channel,
-                ),
-                (EdgeKind::Isl(_), forth) => (
-                    format!(
-                        "{}.isl[{},{}]{}",
-                        sky.name,
-                        ends[0],
-                        ends[1],
-                        if forth { "" } else { ".reverse" }
-                    ),
-                    sky.isl_rate,
-                    ChannelSettings::Perfect,
-                ),
-            };
-            let (from, to) = if down {
-                (edge.a, edge.b)
-            } else {
-                (edge.b, edge.a)
-            };
+            let (name, rate, channel) = line(sky, stations, edge, down, scenario);
             let settings = settings(sky, &name, rate, delay, channel)?;
-            let line = courses::of_edge(plan, edge, rate, (sky.when_down, sky.in_flight));
+            let timeline = courses::of_edge(plan, edge, rate, (sky.when_down, sky.in_flight));
+            let (from, to) = match down {
+                true => (edge.a, edge.b),
+                false => (edge.b, edge.a),
+            };
             let id = LinkId(scenario.links.len() as u32);
             links.insert((from, to), id);
+            let ends = [nodes[&from], nodes[&to]];
             scenario.links.push(Link {
-                arq: None,
                 reverse: Some(LinkId(if down { id.0 + 1 } else { id.0 - 1 })),
-                name,
-                from: nodes[&from],
-                to: nodes[&to],
-                settings,
-                timeline: Some(line.into()),
-                medium: None,
-                reports_corruption: false,
+                ..Link::new(name, ends, settings, Some(timeline.into()))
             });
         }
     }
-    let way = |path: &[Stop], back: bool| -> Vec<LinkId> {
-        let mut way: Vec<LinkId> = path
-            .windows(2)
-            .map(|ends| {
-                if back {
-                    (ends[1], ends[0])
-                } else {
-                    (ends[0], ends[1])
-                }
-            })
-            .map(|hop| links[&hop])
-            .collect();
-        if back {
-            way.reverse();
-        }
-        way
-    };
     let ways = (0..plan.pairs().len()).map(|pair| {
         let stretches = plan.stretches(pair);
         let ways = stretches.map(|(from, _, path)| {
-            let path = path.unwrap_or(&[]);
-            (from, way(path, false), way(path, true))
+            let hops = path.unwrap_or(&[]).windows(2);
+            let forth = hops.clone().map(|ends| links[&(ends[0], ends[1])]);
+            let back = hops.rev().map(|ends| links[&(ends[1], ends[0])]);
+            (from, forth.collect(), back.collect())
         });
         ways.collect()
     });
     Ok(ways.collect())
+}
+
+/// The nodes between which a plan has hops; those of satellites are added.
+fn nodes_of_hops(
+    sky: &ConstellationSpec,
+    stations: &[(NodeId, Station)],
+    plan: &Plan,
+    scenario: &mut Scenario,
+) -> BTreeMap<Stop, NodeId> {
+    let stops = plan.edges().iter().flat_map(|edge| [edge.a, edge.b]);
+    let stops: BTreeSet<Stop> = stops.collect();
+    let node = |stop| {
+        let id = match stop {
+            Stop::Terminal(terminal) => stations[terminal as usize].0,
+            Stop::Satellite(satellite) => {
+                let label = sky.constellation.label(satellite as usize);
+                let name = format!("{}[{label}]", sky.name);
+                scenario.nodes.push(Node { name });
+                NodeId(scenario.nodes.len() as u32 - 1)
+            }
+        };
+        (stop, id)
+    };
+    stops.into_iter().map(node).collect()
+}
+
+/// Name, rate and channel of the link over a hop, down or forth, or up or back.
+fn line(
+    sky: &ConstellationSpec,
+    stations: &[(NodeId, Station)],
+    edge: &Edge,
+    down: bool,
+    scenario: &Scenario,
+) -> (String, Rate, ChannelSettings) {
+    let [a, b] = [edge.a, edge.b].map(|stop| match stop {
+        Stop::Satellite(satellite) => sky.constellation.label(satellite as usize),
+        Stop::Terminal(terminal) => {
+            let node = stations[terminal as usize].0;
+            scenario.nodes[node.0 as usize].name.clone()
+        }
+    });
+    let sky_name = &sky.name;
+    let station = match edge.b {
+        Stop::Terminal(terminal) => Some(&stations[terminal as usize].1),
+        Stop::Satellite(_) => None,
+    };
+    match (edge.kind, down) {
+        (EdgeKind::Ground, true) => {
+            let rate = station.and_then(|s| s.down_rate).unwrap_or(sky.down_rate);
+            (format!("{sky_name}.down.{b}[{a}]"), rate, sky.channel)
+        }
+        (EdgeKind::Ground, false) => {
+            let rate = station.and_then(|s| s.up_rate).unwrap_or(sky.up_rate);
+            (format!("{sky_name}.up.{b}[{a}]"), rate, sky.channel)
+        }
+        (EdgeKind::Isl(_), forth) => {
+            let back = if forth { "" } else { ".reverse" };
+            let name = format!("{sky_name}.isl[{a},{b}]{back}");
+            (name, sky.isl_rate, ChannelSettings::Perfect)
+        }
+    }
 }
 
 /// Puts the ways of pairs into the routes of a flow.

@@ -1,6 +1,6 @@
-//! What changes on a link with time.
+//! Properties of a link that change with time.
 
-use crate::schema::timeline::{FadeTable, PieceTable, TraceFormat, TraceTable};
+use crate::schema::timeline::{FadeTable, PieceTable, TimeKeys, TraceFormat, TraceTable};
 use bentpipe_document::{Context, Diagnostic, OptionalField, Place, Placed, Reported};
 use bentpipe_link::trace::TraceError;
 use bentpipe_link::trace::leoreplayer::Delays;
@@ -11,25 +11,15 @@ use bentpipe_link::{
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 use std::sync::Arc;
 
-/// What a direction says about time.
+/// Time-dependent keys of a direction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changing {
     how: Option<(How, Place)>,
     repeat: Option<Duration>,
-    /// Where its own `repeat` stands.
+    /// The position of its own `repeat`.
     repeat_place: Option<Place>,
     when_down: Option<WhenDown>,
     in_flight: Option<InFlightPolicy>,
-}
-
-/// The keys of a direction that are about time.
-pub(super) struct TimeKeys {
-    pub(super) timeline: OptionalField<Vec<PieceTable>>,
-    pub(super) fade: OptionalField<FadeTable>,
-    pub(super) trace: OptionalField<TraceTable>,
-    pub(super) repeat: OptionalField<Duration>,
-    pub(super) when_down: OptionalField<WhenDown>,
-    pub(super) in_flight: OptionalField<InFlightPolicy>,
 }
 
 #[derive(Clone, Debug)]
@@ -129,7 +119,7 @@ pub(super) fn read(
     Ok(changing)
 }
 
-/// Where the key of a table stands, if it is there and good.
+/// The position of the key of a table, if it exists and is valid.
 fn place_of<T>(table: &OptionalField<T>) -> Option<Place> {
     table.as_ref().ok()?.as_ref().map(|table| table.key)
 }
@@ -260,7 +250,7 @@ fn read_trace(table: TraceTable) -> Result<How, Reported> {
     Ok(How::Trace(Arc::new(trace)))
 }
 
-/// What `read` makes of a file that the scenario names.
+/// Result of `read` for a file that the scenario names.
 fn read_file<T>(
     context: &Context,
     file: &Placed<String>,
@@ -301,7 +291,7 @@ impl Trace {
     }
 }
 
-/// What a link is like before anything changes.
+/// State of a link before its first change.
 fn base(rate: Rate, one_way_delay: Duration) -> Piece {
     Piece {
         from: Time::ZERO,

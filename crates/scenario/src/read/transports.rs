@@ -1,16 +1,15 @@
-//! Transports: those of the file over those that have a name.
+//! Transports: those of the file refine the named ones.
 
 use super::controls::Controls;
-use crate::schema::transport::{DelayedAckTable, PacingTable, PollingTable, TransportTable};
+use crate::schema::transport::{DelayedAckTable, TransportTable};
 use bentpipe_cc::{Parameter, ParameterValue, Range, SlotKind, slots};
+use bentpipe_document::form::{self, plain};
 use bentpipe_document::names::quoted;
 use bentpipe_document::{
     Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Problem, Reported,
     Value,
 };
-use bentpipe_tcp::{
-    CongestionControlChoice, Pacing, Polling, Suggested, Transport, TransportSettings,
-};
+use bentpipe_tcp::{CongestionControlChoice, Suggested, Transport, TransportSettings};
 use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
 
@@ -178,7 +177,7 @@ impl<'a> Reader<'a> {
         Ok(settings)
     }
 
-    /// What the transport refines.
+    /// The base of the transport.
     fn base(
         &mut self,
         one: &OneNamed<TransportTable>,
@@ -236,7 +235,7 @@ fn is_key(name: &str) -> bool {
     TransportTable::section().key(name).is_some()
 }
 
-/// Which congestion controls have a parameter of that name.
+/// Congestion controls that have a parameter of that name.
 fn parameter_of(name: &str) -> Option<String> {
     let has = |d: &&bentpipe_cc::Described| d.parameters.iter().any(|p| p.name == name);
     let mut owners = bentpipe_cc::list().filter(has).map(|d| d.name).peekable();
@@ -359,9 +358,6 @@ fn one_of<'n>(
 
 /// Everything but the congestion control.
 fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
-    fn plain<T: Copy>(field: &OptionalField<T>) -> Result<Option<T>, Reported> {
-        Ok((*field)?.map(|placed| placed.value))
-    }
     let delayed_ack = match table.delayed_ack.as_ref().map_err(|reported| *reported)? {
         None => (None, None, None),
         Some(Placed {
@@ -375,7 +371,6 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
             ..
         }) => (plain(count)?, plain(timer)?, plain(quick_acks)?),
     };
-    let pacing = table.pacing.as_ref().map_err(|reported| *reported)?;
     let mss = plain(&table.mss)?;
     Ok(TransportSettings {
         congestion_control: None,
@@ -395,42 +390,12 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         limited_transmit: plain(&table.limited_transmit)?,
         recovery_fix: plain(&table.recovery_fix)?,
         undo: plain(&table.undo)?,
-        pacing: match pacing.as_ref().map(|pacing| &pacing.value) {
-            None => None,
-            Some(PacingTable::Off { .. }) => Some(Pacing::Off),
-            Some(PacingTable::Window {
-                gain,
-                initial_burst,
-                ..
-            }) => Some(Pacing::Window {
-                gain: (*gain)?.value,
-                initial_burst: (*initial_burst)?.value,
-            }),
-        },
+        pacing: form::settle_or_none(&table.pacing, &())?,
         ecn: plain(&table.ecn)?,
         minimum_rto: plain(&table.minimum_rto)?,
         suggested: Suggested::default(),
-        polling: polling(table)?,
+        polling: form::settle_or_none(&table.polling, &())?,
     })
-}
-
-/// How the sender polls.
-fn polling(table: &TransportTable) -> Result<Option<Polling>, Reported> {
-    let polling = table.polling.as_ref().map_err(|reported| *reported)?;
-    let Some(PollingTable {
-        per_round_trip,
-        segments,
-        timeout,
-        ..
-    }) = polling.as_ref().map(|polling| &polling.value)
-    else {
-        return Ok(None);
-    };
-    Ok(Some(Polling {
-        per_round_trip: (*per_round_trip)?.value,
-        segments: (*segments)?.map(|segments| segments.value),
-        timeout: (*timeout)?.value,
-    }))
 }
 
 /// A parameter of a congestion control within its range.

@@ -1,4 +1,4 @@
-//! Congestion controls of one's own.
+//! Users' congestion controls.
 
 use bentpipe_document::schema::Kind;
 use bentpipe_document::table;

@@ -2,11 +2,12 @@
 
 use super::LARGEST_COUNT;
 use crate::model::Handshake;
+use bentpipe_document::form::{Form, settle};
 use bentpipe_document::reading::{DeclaredKinds, Given, Read};
 use bentpipe_document::schema::{HEADER, Kind, SPAN, integer, number};
-use bentpipe_document::{Item, Reported, Value, kinds, table};
-use bentpipe_middlebox::IpsecMode;
-use bentpipe_traffic::PageConnection;
+use bentpipe_document::{Item, Reported, Table, Value, kinds, table};
+use bentpipe_middlebox::{Ipsec, IpsecMode};
+use bentpipe_traffic::{self as traffic, Application, PageConnection, VideoSettings, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate};
 
 table! {
@@ -56,6 +57,7 @@ table! {
     icv: Bytes [HEADER], default "16 B";
     /// identification that a packet carries in the clear, for proxies
     hash: Bytes [HEADER], default "0 B";
+    => [()] Ipsec { mode, iv, block, icv, hash }
 }
 
 /// A size of a packet at the IP layer.
@@ -66,16 +68,19 @@ const IP_PACKET: Kind = Kind::Size {
 
 kinds! {
     /// what a flow carries
-    pub(crate) ApplicationTable at "flow.NAME.application", called "application";
+    pub(crate) ApplicationTable at "flow.NAME.application", called "application",
+        makes Application, at usual_packet: Bytes;
     /// one file; the flow ends when its last acknowledgement arrives
     Transfer "transfer",
         example "[flow.download]\napplication = { kind = \"transfer\", size = \"3 MB\" }"
     {
         /// bytes of the file
         size: Bytes, required;
-    }
+    } => { Application::Transfer { size } }
     /// data without end
-    Persistent "persistent", example "[flow.download]\napplication = \"persistent\"" {}
+    Persistent "persistent", example "[flow.download]\napplication = \"persistent\"" {} => {
+        Application::Persistent
+    }
     /// `to` asks, `from` answers, over one connection
     RequestResponse "request-response",
         example "[flow.download.application]\nkind = \"request-response\"\nrequest = \"300 B\"\n\
@@ -89,7 +94,7 @@ kinds! {
         count: u32 [integer(1, 1_000_000_000)], default 1;
         /// pause between a complete response and the next request
         think_time: Duration, default "0 s";
-    }
+    } => { Application::RequestResponse { request, response, count, think_time } }
     /// datagrams at a constant bit rate, without a transport
     ConstantRate "constant-rate",
         example "[flow.voice]\nfrom = \"server\"\nto = \"client\"\n\
@@ -99,7 +104,7 @@ kinds! {
         rate: Rate, required;
         /// size of each packet at the IP layer
         packet_size: Bytes [IP_PACKET], default "1500 B";
-    }
+    } => { Application::ConstantRate { rate, packet_size } }
     /// a constant bit rate in on-periods, nothing in off-periods: datagrams, or writes to a
     /// transport
     OnOff "on-off",
@@ -114,7 +119,12 @@ kinds! {
         rate: Rate, required;
         /// size of each packet at the IP layer, or of each write to a transport
         packet_size: Bytes [IP_PACKET], or "1500 B; over a transport, its MSS";
-    }
+    } => {
+        let packet_size = packet_size.unwrap_or(*usual_packet);
+        Application::OnOff { on, off, rate, packet_size }
+    } <= {
+        Application::OnOff { on, off, rate, packet_size }
+ }
     /// `to` reads pages: asks for one, `from` sends it, `to` reads and asks for the next
     Web "web", example "[flow.download.application]\nkind = \"web\"\nreading = \"5 s\"\ncount = 20"
     {
@@ -132,7 +142,11 @@ kinds! {
         connection: PageConnection { all PageConnection::ALL }, default "page";
         /// how many pages
         count: u32 [integer(1, 1_000_000_000)], or "without end";
-    }
+    } => {
+        Application::Web(WebSettings {
+            mean, deviation, largest, reading, request, connection, count,
+        })
+ }
     /// `to` watches a video of constant quality, of which it asks for one segment after the other
     Video "video",
         example "[flow.download.application]\nkind = \"video\"\nbitrate = \"5 Mbit/s\"\nlength = \"60 s\""
@@ -149,7 +163,12 @@ kinds! {
         length: Duration [SPAN], required;
         /// bytes of each request
         request: Bytes, default "300 B";
-    }
+    } => {
+        let startup = startup.unwrap_or(segment);
+        Application::Video(VideoSettings { segment, bitrate, startup, buffer, length, request })
+    } <= {
+        Application::Video(VideoSettings { segment, bitrate, startup, buffer, length, request })
+ }
 }
 
 kinds! {
@@ -197,5 +216,42 @@ impl<const ON: bool> Read for Period<ON> {
                 .scalar(&Kind::Duration { zero: !ON })
                 .map(Period::Constant),
         }
+    }
+}
+
+impl<const ON: bool> Form<traffic::Period, Bytes> for Period<ON> {
+    fn settle(&self, at: &Bytes) -> Result<traffic::Period, Reported> {
+        Ok(match self {
+            Period::Constant(length) => traffic::Period::Constant(*length),
+            Period::Random(PeriodKinds::Exponential { context: _, mean }) => {
+                let mean = settle(mean, at)?;
+                traffic::Period::Exponential { mean }
+            }
+            Period::Random(PeriodKinds::Pareto {
+                context: _,
+                mean,
+                shape,
+            }) => {
+                let (mean, shape) = (settle(mean, at)?, settle(shape, at)?);
+                traffic::Period::Pareto { mean, shape }
+            }
+        })
+    }
+
+    fn written(model: &traffic::Period) -> Value {
+        let mut table = Table::default();
+        match model {
+            traffic::Period::Constant(length) => return <Duration as Form<_>>::written(length),
+            traffic::Period::Exponential { mean } => {
+                table.put("kind", "exponential");
+                table.put_as::<Duration, _>("mean", mean);
+            }
+            traffic::Period::Pareto { mean, shape } => {
+                table.put("kind", "pareto");
+                table.put_as::<Duration, _>("mean", mean);
+                table.put("shape", *shape);
+            }
+        }
+        Value::Table(table)
     }
 }

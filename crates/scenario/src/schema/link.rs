@@ -2,15 +2,16 @@
 
 use super::protection::{ArqTable, CodingTable};
 use super::queue::QueueTable;
-use super::timeline::{FadeTable, PieceTable, TraceTable};
+use super::timeline::TimeKeys;
+use crate::queue_length::LinkContext;
 use bentpipe_document::schema::{HEADER, Kind, SPAN, number};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_link::{InFlightPolicy, WhenDown};
+use bentpipe_link::{ChannelSettings, LinkSettings};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 table! {
-    /// what a link is like in one direction
-    pub(crate) DirectionKeys at "link.NAME", called "a direction of";
+    /// the line of one direction; what it does not say is as forth, or follows from other keys
+    pub(crate) LineKeys at "link.NAME", called "a direction of";
     /// transmission rate
     rate: Rate, or "required, but of a shared medium or with a `trace`; on the way back as forth";
     /// propagation delay
@@ -18,37 +19,33 @@ table! {
                                on the way back as forth";
     /// the waiting room; the packet in transmission does not count
     queue: QueueTable, or "1000 packets; on the way back as forth";
-    /// the round trip that `BDP` of the queue refers to
-    bdp_round_trip: Duration [SPAN], or "the link's own round trip";
     /// the loss process behind the transmitter
     channel: ChannelTable, or "perfect; on the way back as forth";
     /// bytes that framing adds to every packet on the wire
     framing: Bytes [HEADER], or "0 B; on the way back as forth";
+    /// time that the preamble of a burst takes on the wire before every packet
+    preamble: Duration, or "0 s; on the way back as forth";
+    => [LinkContext<'_>] LinkSettings { rate, one_way_delay, queue, channel, framing, preamble }
+        over |link| link.base.clone()
+}
+
+table! {
+    /// what decides over the line of one direction
+    pub(crate) AccessKeys at "link.NAME", called "a direction of";
+    /// the round trip that `BDP` of the queue refers to
+    bdp_round_trip: Duration [SPAN], or "the link's own round trip";
     /// the medium that this direction shares with others; its rate and delay are the link's
     medium: String [Kind::Name("medium")], or "none";
     /// forward error correction, which takes a share of the rate; instead of `channel`
     coding: CodingTable, or "none; on the way back as forth";
     /// the link sends again what its channel loses
     arq: ArqTable, or "none; on the way back as forth";
-    /// what changes with time, in pieces
-    timeline: Vec<PieceTable>, or "nothing changes; on the way back as forth";
-    /// files that say what changes, instead of `timeline`
-    trace: TraceTable, or "none; on the way back as forth";
-    /// a rain fade against which the coding is adapted, instead of `timeline`
-    fade: FadeTable, or "none; on the way back as forth";
-    /// what changes does so again and again, every this long
-    repeat: Duration [SPAN], or "the last piece stays";
-    /// while the link is down, what is sent is lost, or the transmitter waits and the queue holds
-    /// what comes
-    when_down: WhenDown {
-        "lost" => WhenDown::Lost,
-        "waits" => WhenDown::Waits,
-    }, or "lost; on the way back as forth";
-    /// what becomes of packets that propagate when the link goes down or its `route` changes
-    in_flight: InFlightPolicy {
-        "delivered" => InFlightPolicy::Delivered,
-        "lost" => InFlightPolicy::Lost,
-    }, or "delivered; on the way back as forth";
+}
+
+table! {
+    /// what a link is like in one direction
+    pub(crate) DirectionKeys at "link.NAME", called "a direction of",
+        with line: LineKeys, with access: AccessKeys, with time: TimeKeys;
 }
 
 table! {
@@ -77,23 +74,24 @@ table! {
 
 kinds! {
     /// the loss process behind a transmitter
-    pub(crate) ChannelTable at "link.NAME.channel", called "channel";
+    pub(crate) ChannelTable at "link.NAME.channel", called "channel",
+        makes ChannelSettings;
     /// nothing is lost
-    Perfect "perfect", example "[link.satellite]\nchannel = \"perfect\"" {}
+    Perfect "perfect", example "[link.satellite]\nchannel = \"perfect\"" {} => { ChannelSettings::Perfect }
     /// each packet is lost independently
     Uniform "uniform",
         example "[link.satellite]\nchannel = { kind = \"uniform\", packet_error_rate = \"1%\" }"
     {
         /// share of packets that are lost, in the long run
         packet_error_rate: Ratio, required;
-    }
+    } => { ChannelSettings::Uniform { packet_error_rate } }
     /// each bit on the wire is wrong independently; a packet with one is lost
     BitErrors "bit-errors",
         example "[link.satellite]\nchannel = { kind = \"bit-errors\", bit_error_rate = 1e-7 }"
     {
         /// share of wrong bits, after any coding
         bit_error_rate: Ratio, required;
-    }
+    } => { ChannelSettings::BitErrors { bit_error_rate } }
     /// losses come in bursts: two states, one step per packet
     GilbertElliott "gilbert-elliott",
         example "[link.satellite.channel]\nkind = \"gilbert-elliott\"\n\
@@ -103,7 +101,7 @@ kinds! {
         packet_error_rate: Ratio, required;
         /// mean number of packets in a loss burst
         mean_burst: f64 [number(1.0, 1e9)], required;
-    }
+    } => { ChannelSettings::GilbertElliott { packet_error_rate, mean_burst } }
     /// losses come in bursts that last a time, whether packets come or not
     Bursts "bursts",
         example "[link.satellite.channel]\nkind = \"bursts\"\n\
@@ -113,5 +111,5 @@ kinds! {
         packet_error_rate: Ratio, required;
         /// mean length of a burst
         mean_burst: Duration, required;
-    }
+    } => { ChannelSettings::Bursts { packet_error_rate, mean_burst } }
 }

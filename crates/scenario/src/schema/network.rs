@@ -8,7 +8,7 @@ use super::link::LinkTable;
 use super::medium::MediumTable;
 use super::middlebox::MiddleboxTable;
 use super::transport::TransportTable;
-use crate::model::LinkDownPolicy;
+use crate::model::{Limits, LinkDownPolicy};
 use bentpipe_document::schema::{SPAN, integer, number};
 use bentpipe_document::{Named, NamedKinds, table};
 use bentpipe_units::{Duration, Rate};
@@ -59,6 +59,7 @@ table! {
     events: u64 [integer(1, u64::MAX)], default 20e9;
     /// packets alive at once
     packets: u32 [integer(1, 4_000_000_000)], default 20_000_000;
+    => [()] Limits { events, packets }
 }
 
 table! {

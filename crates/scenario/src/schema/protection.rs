@@ -1,8 +1,12 @@
 //! How a link protects itself: codes and retransmission.
 
-use bentpipe_document::schema::integer;
+use bentpipe_document::schema::{Kind, integer};
 use bentpipe_document::{kinds, table};
+use bentpipe_link::{ArqScheme, ArqSettings};
 use bentpipe_units::{Duration, Ratio};
+
+/// Packets, or transmissions.
+const COUNT: Kind = integer(1, u32::MAX as u64);
 
 kinds! {
     /// forward error correction
@@ -57,30 +61,55 @@ table! {
     decoded: Ratio, required;
 }
 
-table! {
-    /// what both ways to send again have
-    pub(crate) ArqKeys at "link.NAME.arq", called "ARQ of";
-    /// packets whose fate may be unknown at once, from the oldest on
-    window: u32 [integer(1, u32::MAX as u64)], or "no limit";
-    /// when a loss is known after the end of the transmission
-    timeout: Duration, or "the link's round trip";
-    /// transmissions of a packet at most; then it is lost
-    transmissions: u32 [integer(1, u32::MAX as u64)], default 8;
-}
-
 kinds! {
     /// retransmission by the link itself
-    pub(crate) ArqTable at "link.NAME.arq", called "ARQ";
+    pub(crate) ArqTable at "link.NAME.arq", called "ARQ", makes Option<ArqSettings>, at link: ();
     /// nothing is sent again
-    Unrepeated "none", example "[link.satellite]\narq = \"none\"" {}
+    Unrepeated "none", example "[link.satellite]\narq = \"none\"" {} => { None }
     /// what was lost is sent again, a round trip later
     SelectiveRepeat "selective-repeat",
-        example "[link.satellite]\narq = { kind = \"selective-repeat\", transmissions = 4 }",
-        with keys: ArqKeys
+        example "[link.satellite]\narq = { kind = \"selective-repeat\", transmissions = 4 }"
     {
+        /// packets whose fate may be unknown at once, from the oldest on
+        window: u32 [COUNT], or "no limit";
+        /// when a loss is known after the end of the transmission
+        timeout: Duration, or "the link's round trip";
+        /// transmissions of a packet at most; then it is lost
+        transmissions: u32 [COUNT], default 8;
         /// packets after a loss wait at the far end until it is repaired or given up
         in_order: bool, default true;
+    } => { arq(ArqScheme::SelectiveRepeat, window, timeout, transmissions, in_order) } <= {
+        Some(ArqSettings {
+            scheme: ArqScheme::SelectiveRepeat, window, timeout, transmissions, in_order
+        })
     }
     /// what was lost and all that followed is sent again
-    GoBackN "go-back-n", example "[link.satellite]\narq = \"go-back-n\"", with keys: ArqKeys {}
+    GoBackN "go-back-n", example "[link.satellite]\narq = \"go-back-n\"" {
+        /// packets whose fate may be unknown at once, from the oldest on
+        window: u32 [COUNT], or "no limit";
+        /// when a loss is known after the end of the transmission
+        timeout: Duration, or "the link's round trip";
+        /// transmissions of a packet at most; then it is lost
+        transmissions: u32 [COUNT], default 8;
+    } => { arq(ArqScheme::GoBackN, window, timeout, transmissions, true) } <= {
+        Some(ArqSettings {
+            scheme: ArqScheme::GoBackN, window, timeout, transmissions, in_order: _
+        })
+    }
+}
+
+fn arq(
+    scheme: ArqScheme,
+    window: Option<u32>,
+    timeout: Option<Duration>,
+    transmissions: u32,
+    in_order: bool,
+) -> Option<ArqSettings> {
+    Some(ArqSettings {
+        scheme,
+        window: window.unwrap_or(u32::MAX),
+        timeout,
+        transmissions,
+        in_order,
+    })
 }

@@ -1,7 +1,8 @@
-//! What changes on a link with time.
+//! Properties of a link that change with time.
 
 use bentpipe_document::schema::{Kind, SPAN, number};
 use bentpipe_document::table;
+use bentpipe_link::{InFlightPolicy, WhenDown};
 use bentpipe_units::{Duration, Rate, Ratio};
 
 /// The format of a trace.
@@ -10,6 +11,43 @@ pub(crate) enum TraceFormat {
     Mahimahi,
     Theaterq,
     LeoReplayer,
+}
+
+table! {
+    /// what a direction has that changes with time
+    pub(crate) TimeKeys at "link.NAME", called "a direction of";
+    /// what changes with time, in pieces
+    timeline: Vec<PieceTable>, or "nothing changes; on the way back as forth";
+    /// files that say what changes, instead of `timeline`
+    trace: TraceTable, or "none; on the way back as forth";
+    /// a rain fade against which the coding is adapted, instead of `timeline`
+    fade: FadeTable, or "none; on the way back as forth";
+    /// what changes does so again and again, every this long
+    repeat: Duration [SPAN], or "the last piece stays";
+    /// while the link is down, what is sent is lost, or the transmitter waits and the queue holds
+    /// what comes
+    when_down: WhenDown {
+        "lost" => WhenDown::Lost,
+        "waits" => WhenDown::Waits,
+    }, or "lost; on the way back as forth";
+    /// what becomes of packets that propagate when the link goes down or its `route` changes
+    in_flight: InFlightPolicy {
+        "delivered" => InFlightPolicy::Delivered,
+        "lost" => InFlightPolicy::Lost,
+    }, or "delivered; on the way back as forth";
+}
+
+impl TimeKeys {
+    /// Whether a trace has delays. One that cannot be read is taken for one that has.
+    pub(crate) fn has_delays(&self) -> bool {
+        let Ok(trace) = self.trace.as_ref() else {
+            return true;
+        };
+        let format = trace.as_ref().map(|trace| trace.value.format.as_ref());
+        format.is_some_and(|format| {
+            format.map_or(true, |format| format.value != TraceFormat::Mahimahi)
+        })
+    }
 }
 
 table! {

@@ -2,7 +2,7 @@
 
 use bentpipe_document::schema::{Kind, SIZE, integer, number};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_tcp::{HostProfile, Recovery};
+use bentpipe_tcp::{HostProfile, Pacing, Polling, Recovery};
 use bentpipe_units::{Bytes, Duration};
 
 /// A window, in segments.
@@ -34,7 +34,7 @@ table! {
     initial_window: f64 [SEGMENTS], or "the base's, or the profile's";
     /// initial slow start threshold, segments
     initial_ssthresh: f64 [Kind::NumberOrUnlimited { min: 1.0, max: 1e9 }], or "unlimited";
-    /// send buffer
+    /// send buffer, in bytes of payload; `tcp_wmem` of Linux counts memory, which takes more
     send_buffer: Bytes [SIZE], or "16 MB";
     /// receive buffer; the profile says which part of it is advertised
     receive_buffer: Bytes [SIZE], or "16 MB";
@@ -68,6 +68,7 @@ table! {
     segments: u32 [integer(1, 1_000_000)], or "polls are timed alone";
     /// a retransmission timeout without a report sends everything again, as TCP's
     timeout: bool, default false;
+    => [()] Polling { per_round_trip, segments, timeout }
 }
 
 table! {
@@ -85,9 +86,12 @@ table! {
 
 kinds! {
     /// how the sender spaces its packets
-    pub(crate) PacingTable at "transport.NAME.pacing", called "pacing";
+    pub(crate) PacingTable at "transport.NAME.pacing", called "pacing",
+        makes Pacing, at transport: ();
     /// packets leave as soon as the window allows
-    Off "off", example "[transport.mine]\nbase = \"cubic\"\npacing = \"off\"" {}
+    Off "off", example "[transport.mine]\nbase = \"cubic\"\npacing = \"off\"" {} => {
+        Pacing::Off
+    }
     /// packets leave at gain x cwnd / smoothed RTT
     Window "window",
         example "[transport.mine]\nbase = \"hybla\"\npacing = { kind = \"window\", gain = 1.2 }"
@@ -96,5 +100,5 @@ kinds! {
         gain: f64 [number(0.01, 100.0)], default 1;
         /// segments that leave at once at the start, before an RTT is known
         initial_burst: u32 [integer(1, 1_000_000)], default 10;
-    }
+    } => { Pacing::Window { gain, initial_burst } }
 }

@@ -1,16 +1,15 @@
-//! Links, their queues, and what changes with time.
+//! Links, their queues, and their timelines.
 
-use super::text::{Text, quoted, rate, size, time};
 use super::{WriteError, node, plain};
 use crate::model::{Link, LinkId, Scenario};
-use bentpipe_link::{
-    ArqScheme, ArqSettings, ChannelSettings, CoDelSettings, InFlightPolicy, Limit, Loss, Piece,
-    QueueSettings, Timeline, WhenDown,
-};
-use bentpipe_units::Time;
+use crate::schema::link::LineKeys;
+use crate::schema::protection::ArqTable;
+use bentpipe_document::{Form, Table, Value};
+use bentpipe_link::{InFlightPolicy, Loss, Piece, Timeline, WhenDown};
+use bentpipe_units::{Duration, Rate, Ratio, Time};
 
 /// Writes every pair of links.
-pub(super) fn write(text: &mut Text, scenario: &Scenario) -> Result<(), WriteError> {
+pub(super) fn write(top: &mut Table, scenario: &Scenario) -> Result<(), WriteError> {
     for (link, i) in scenario.links.iter().zip(0..) {
         let back = link
             .reverse
@@ -21,160 +20,45 @@ pub(super) fn write(text: &mut Text, scenario: &Scenario) -> Result<(), WriteErr
                 link.name
             )));
         };
-        // The way back stands in the table of its pair.
+        // The reverse direction is written in the table of its pair.
         if link.reverse.is_some_and(|id| id.0 < i) {
             continue;
         }
-        let name = plain(&link.name, "link")?;
-        text.table(&["link", name]);
-        let ends = [link.from, link.to].map(|end| quoted(node(scenario, end.0)));
-        text.key("between", format!("[{}]", ends.join(", ")));
+        let mut table = Table::default();
+        let ends = [link.from, link.to].map(|end| node(scenario, end).into());
+        table.put("between", Value::list(ends));
         if link.reports_corruption {
-            text.key("reports_corruption", true);
+            table.put("reports_corruption", true);
         }
-        direction(text, link, None)?;
-        text.table(&["link", name, "reverse"]);
-        direction(text, back, Some(link))?;
+        direction(&mut table, link, None)?;
+        let mut reverse = Table::default();
+        direction(&mut reverse, back, Some(link))?;
+        table.put("reverse", Value::Table(reverse));
+        top.put_in("link", plain(&link.name, "link")?, Value::Table(table));
     }
     Ok(())
 }
 
 /// The keys of a direction; the way back says what it would take from the way forth.
-fn direction(text: &mut Text, link: &Link, forth: Option<&Link>) -> Result<(), WriteError> {
-    let settings = &link.settings;
-    text.rate("rate", settings.rate);
-    text.time("one_way_delay", settings.one_way_delay);
-    text.key(
-        "queue",
-        queue(&settings.queue).ok_or_else(|| {
-            let queue = settings.queue.name();
-            WriteError::new(format!("the {queue} queue of link `{}`", link.name))
-        })?,
-    );
-    text.key("channel", channel(&settings.channel));
-    text.size("framing", settings.framing);
-    match (&link.arq, forth.and_then(|forth| forth.arq)) {
-        (Some(settings), _) => text.key("arq", arq(settings)),
-        (None, Some(_)) => text.key("arq", quoted("none")),
-        (None, None) => {}
+fn direction(table: &mut Table, link: &Link, forth: Option<&Link>) -> Result<(), WriteError> {
+    table.put_all(&LineKeys::written(&link.settings));
+    if link.arq.is_some() || forth.is_some_and(|forth| forth.arq.is_some()) {
+        table.put("arq", ArqTable::written(&link.arq));
     }
     match &link.timeline {
-        Some(line) => timeline(text, line, &link.name),
+        Some(line) => timeline(table, line, &link.name),
         None => Ok(()),
     }
 }
 
-fn limit(limit: Limit) -> String {
-    match limit {
-        Limit::Packets(1) => quoted("1 packet"),
-        Limit::Packets(n) => quoted(&format!("{n} packets")),
-        Limit::Bytes(bytes) => quoted(&size(bytes)),
-    }
-}
-
-/// A queue; `None` for one that has no form here.
-fn queue(queue: &QueueSettings) -> Option<String> {
-    let all = limit(queue.limit());
-    let codel = |s: &CoDelSettings| {
-        format!(
-            "target = {}, interval = {}, mtu = {}, ecn = {}",
-            quoted(&time(s.target)),
-            quoted(&time(s.interval)),
-            quoted(&size(s.mtu)),
-            s.ecn
-        )
-    };
-    Some(match queue {
-        QueueSettings::DropTail(_) => all,
-        QueueSettings::CoDel(s) => {
-            format!("{{ kind = \"codel\", limit = {all}, {} }}", codel(s))
-        }
-        QueueSettings::FqCoDel(s) => format!(
-            "{{ kind = \"fq-codel\", limit = {all}, flows = {}, quantum = {}, {} }}",
-            s.flows,
-            quoted(&size(s.quantum)),
-            codel(&s.codel)
-        ),
-        QueueSettings::AckFilter(_) => format!("{{ kind = \"ack-filter\", limit = {all} }}"),
-        QueueSettings::PriorityDrop(s) => {
-            let low = s
-                .low_limit
-                .map(|low| format!(", low_limit = {}", limit(low)));
-            let low = low.unwrap_or_default();
-            format!("{{ kind = \"priority-drop\", limit = {all}{low} }}")
-        }
-        QueueSettings::Xcp(s) => format!(
-            "{{ kind = \"xcp\", limit = {all}, p_xcp = {}, alpha = {}, beta = {}, gamma = {}, \
-             longest_rtt = {} }}",
-            s.p_xcp,
-            s.alpha,
-            s.beta,
-            s.gamma,
-            quoted(&time(s.longest_rtt))
-        ),
-        QueueSettings::Bandwidth(s) => format!(
-            "{{ kind = \"bandwidth-aware\", limit = {all}, utilisation = {}, interval = {} }}",
-            s.utilisation,
-            quoted(&time(s.interval))
-        ),
-        _ => return None,
-    })
-}
-
-fn channel(channel: &ChannelSettings) -> String {
-    match channel {
-        ChannelSettings::Perfect => quoted("perfect"),
-        ChannelSettings::Uniform { packet_error_rate } => format!(
-            "{{ kind = \"uniform\", packet_error_rate = {} }}",
-            packet_error_rate.get()
-        ),
-        ChannelSettings::BitErrors { bit_error_rate } => format!(
-            "{{ kind = \"bit-errors\", bit_error_rate = {} }}",
-            bit_error_rate.get()
-        ),
-        ChannelSettings::GilbertElliott {
-            packet_error_rate,
-            mean_burst,
-        } => format!(
-            "{{ kind = \"gilbert-elliott\", packet_error_rate = {}, mean_burst = {mean_burst} }}",
-            packet_error_rate.get()
-        ),
-        ChannelSettings::Bursts {
-            packet_error_rate,
-            mean_burst,
-        } => format!(
-            "{{ kind = \"bursts\", packet_error_rate = {}, mean_burst = {} }}",
-            packet_error_rate.get(),
-            quoted(&time(*mean_burst))
-        ),
-    }
-}
-
-fn arq(arq: &ArqSettings) -> String {
-    let mut keys = match arq.scheme {
-        ArqScheme::SelectiveRepeat => {
-            format!("kind = \"selective-repeat\", in_order = {}", arq.in_order)
-        }
-        ArqScheme::GoBackN => "kind = \"go-back-n\"".to_owned(),
-    };
-    if arq.window != u32::MAX {
-        keys += &format!(", window = {}", arq.window);
-    }
-    if let Some(timeout) = arq.timeout {
-        keys += &format!(", timeout = {}", quoted(&time(timeout)));
-    }
-    format!("{{ {keys}, transmissions = {} }}", arq.transmissions)
-}
-
-fn timeline(text: &mut Text, line: &Timeline, name: &str) -> Result<(), WriteError> {
+fn timeline(table: &mut Table, line: &Timeline, name: &str) -> Result<(), WriteError> {
     if line.opportunities().is_some() {
         let what = format!("link `{name}` follows a trace of delivery opportunities");
         return Err(WriteError::new(what));
     }
-    let pieces: Vec<String> = line.pieces().iter().map(piece).collect();
-    text.key("timeline", format!("[\n  {},\n]", pieces.join(",\n  ")));
+    table.put("timeline", Value::list(line.pieces().iter().map(piece)));
     if let Some(period) = line.period() {
-        text.time("repeat", period);
+        table.put_as::<Duration, _>("repeat", &period);
     }
     let (when_down, in_flight) = line.rules();
     let when_down = match when_down {
@@ -185,24 +69,34 @@ fn timeline(text: &mut Text, line: &Timeline, name: &str) -> Result<(), WriteErr
         InFlightPolicy::Delivered => "delivered",
         InFlightPolicy::Lost => "lost",
     };
-    text.key("when_down", quoted(when_down));
-    text.key("in_flight", quoted(in_flight));
+    table.put("when_down", when_down);
+    table.put("in_flight", in_flight);
     Ok(())
 }
 
-fn piece(piece: &Piece) -> String {
-    let loss = match piece.loss {
-        Loss::Channel => String::new(),
-        Loss::Packets(share) => format!(", packet_error_rate = {}", share.get()),
-        Loss::Bits(share) => format!(", bit_error_rate = {}", share.get()),
-    };
-    let linear = if piece.sloped { ", linear = true" } else { "" };
-    format!(
-        "{{ at = {}, rate = {}, one_way_delay = {}{linear}{loss}, up = {}, route = {} }}",
-        quoted(&time(piece.from.since(Time::ZERO))),
-        quoted(&rate(piece.rate)),
-        quoted(&time(piece.one_way_delay)),
-        piece.up,
-        piece.route
-    )
+fn piece(piece: &Piece) -> Value {
+    let Piece {
+        from,
+        rate,
+        one_way_delay,
+        sloped,
+        loss,
+        up,
+        route,
+    } = piece;
+    let mut table = Table::default();
+    table.put_as::<Duration, _>("at", &from.since(Time::ZERO));
+    table.put_as::<Rate, _>("rate", rate);
+    table.put_as::<Duration, _>("one_way_delay", one_way_delay);
+    if *sloped {
+        table.put("linear", true);
+    }
+    match loss {
+        Loss::Channel => {}
+        Loss::Packets(share) => table.put_as::<Ratio, Ratio>("packet_error_rate", share),
+        Loss::Bits(share) => table.put_as::<Ratio, Ratio>("bit_error_rate", share),
+    }
+    table.put("up", *up);
+    table.put("route", *route);
+    Value::Table(table)
 }

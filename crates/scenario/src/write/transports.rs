@@ -1,13 +1,14 @@
-//! Transports: by name where the catalogue has them, with every setting elsewhere.
+//! Transports: by name if the catalogue has them, otherwise with every setting.
 
-use super::text::{Text, is_name, quoted, rate, time};
 use super::{WriteError, transports_of};
 use crate::model::Scenario;
+use crate::schema::transport::{PacingTable, PollingTable};
 use bentpipe_cc::ParameterValue;
-use bentpipe_tcp::{
-    CongestionControlChoice, HostProfile, Pacing, Recovery, Transport, find_transport,
-};
-use bentpipe_units::Bytes;
+use bentpipe_document::form::{Form, word_of};
+use bentpipe_document::value::check_name;
+use bentpipe_document::{Table, Value};
+use bentpipe_tcp::{CongestionControlChoice, HostProfile, Recovery, Transport, find_transport};
+use bentpipe_units::{Bytes, Duration, Rate};
 
 /// The transports of a scenario, each with its name in the file.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Transports(Vec<Named>);
 #[derive(Debug)]
 struct Named {
     name: String,
-    /// It stands in the catalogue under this name as it is.
+    /// The catalogue has exactly this transport under its name.
     is_known: bool,
     transport: Transport,
 }
@@ -101,10 +102,10 @@ impl Transports {
     }
 
     /// Writes those that are not in the catalogue.
-    pub(super) fn write(&self, text: &mut Text) -> Result<(), WriteError> {
+    pub(super) fn write(&self, top: &mut Table) -> Result<(), WriteError> {
         for named in self.0.iter().filter(|named| !named.is_known) {
-            text.table(&["transport", &named.name]);
-            settings(text, &named.transport)?;
+            let table = settings(&named.transport)?;
+            top.put_in("transport", &named.name, Value::Table(table));
         }
         Ok(())
     }
@@ -112,7 +113,7 @@ impl Transports {
 
 /// A name of letters, digits and dashes: `cubic + IW 32` is `cubic-iw-32`.
 fn plain(name: &str) -> String {
-    if is_name(name) {
+    if check_name(name).is_ok() {
         return name.to_owned();
     }
     let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -126,19 +127,20 @@ fn plain(name: &str) -> String {
     }
 }
 
-fn settings(text: &mut Text, t: &Transport) -> Result<(), WriteError> {
+fn settings(t: &Transport) -> Result<Table, WriteError> {
+    let mut table = Table::default();
     match &t.congestion_control {
-        CongestionControlChoice::Named(name) => text.key("congestion_control", quoted(name)),
+        CongestionControlChoice::Named(name) => table.put("congestion_control", name.as_str()),
         CongestionControlChoice::Slots {
             start,
             avoidance,
             reaction,
         } => {
-            text.key("start", quoted(start));
-            text.key("avoidance", quoted(avoidance));
-            text.key("reaction", quoted(reaction));
+            table.put("start", start.as_str());
+            table.put("avoidance", avoidance.as_str());
+            table.put("reaction", reaction.as_str());
         }
-        CongestionControlChoice::Ideal => text.key("base", quoted("ideal")),
+        CongestionControlChoice::Ideal => table.put("base", "ideal"),
         CongestionControlChoice::Own(own) => {
             let name = own.name();
             return Err(WriteError::new(format!(
@@ -147,82 +149,55 @@ fn settings(text: &mut Text, t: &Transport) -> Result<(), WriteError> {
         }
     }
     for (name, value) in t.parameters.iter() {
-        text.key(name, parameter(value));
+        table.put(name, parameter(value));
     }
-    let profile = HostProfile::ALL
+    if !HostProfile::ALL
         .iter()
-        .find(|(_, profile)| *profile == t.profile);
-    let profile = profile
-        .map(|(name, _)| *name)
-        .ok_or_else(|| WriteError::new(format!("the host profile of `{}`", t.name)))?;
-    text.key("profile", quoted(profile));
-    let recovery = Recovery::ALL.iter().find(|(_, known)| *known == t.recovery);
-    if let Some((name, _)) = recovery {
-        text.key("recovery", quoted(name));
+        .any(|(_, known)| *known == t.profile)
+    {
+        return Err(WriteError::new(format!("the host profile of `{}`", t.name)));
     }
-    text.size("mss", Bytes::new(u64::from(t.mss)));
-    text.key("initial_window", t.initial_window);
-    match t.initial_ssthresh {
-        Some(segments) => text.key("initial_ssthresh", segments),
-        None => text.key("initial_ssthresh", quoted("unlimited")),
+    table.put("profile", word_of(&HostProfile::ALL, &t.profile));
+    if Recovery::ALL.iter().any(|(_, known)| *known == t.recovery) {
+        table.put("recovery", word_of(&Recovery::ALL, &t.recovery));
     }
-    text.size("send_buffer", t.send_buffer.min(LARGEST_BUFFER));
-    text.size("receive_buffer", t.receive_buffer.min(LARGEST_BUFFER));
-    text.key(
-        "delayed_ack",
-        format!(
-            "{{ count = {}, timer = {}, quick_acks = {} }}",
-            t.delayed_ack.count,
-            quoted(&time(t.delayed_ack.timer)),
-            t.delayed_ack.quick_acks
-        ),
-    );
-    text.key("timestamps", t.timestamps);
-    text.key("limited_transmit", t.limited_transmit);
-    text.key("recovery_fix", t.recovery_fix);
-    text.key("undo", t.undo);
-    text.key(
-        "pacing",
-        match t.pacing {
-            Pacing::Off => quoted("off"),
-            Pacing::Window {
-                gain,
-                initial_burst,
-            } => format!("{{ kind = \"window\", gain = {gain}, initial_burst = {initial_burst} }}"),
-        },
-    );
-    text.key("ecn", t.ecn);
-    if let Some(rto) = t.minimum_rto {
-        text.time("minimum_rto", rto);
+    table.put_as::<Bytes, _>("mss", &Bytes::new(u64::from(t.mss)));
+    table.put("initial_window", t.initial_window);
+    let unlimited = || Value::from("unlimited");
+    let ssthresh = t.initial_ssthresh.map_or_else(unlimited, Value::from);
+    table.put("initial_ssthresh", ssthresh);
+    table.put_as::<Bytes, _>("send_buffer", &t.send_buffer.min(LARGEST_BUFFER));
+    table.put_as::<Bytes, _>("receive_buffer", &t.receive_buffer.min(LARGEST_BUFFER));
+    let mut delayed_ack = Table::default();
+    delayed_ack.put("count", t.delayed_ack.count);
+    delayed_ack.put_as::<Duration, _>("timer", &t.delayed_ack.timer);
+    delayed_ack.put("quick_acks", t.delayed_ack.quick_acks);
+    table.put("delayed_ack", Value::Table(delayed_ack));
+    table.put("timestamps", t.timestamps);
+    table.put("limited_transmit", t.limited_transmit);
+    table.put("recovery_fix", t.recovery_fix);
+    table.put("undo", t.undo);
+    table.put("pacing", PacingTable::written(&t.pacing));
+    table.put("ecn", t.ecn);
+    if let Some(rto) = &t.minimum_rto {
+        table.put_as::<Duration, _>("minimum_rto", rto);
     }
     if !t.polling.is_default() {
-        let segments = t.polling.segments.map(|n| format!(", segments = {n}"));
-        text.key(
-            "polling",
-            format!(
-                "{{ per_round_trip = {}, timeout = {}{} }}",
-                t.polling.per_round_trip,
-                t.polling.timeout,
-                segments.unwrap_or_default()
-            ),
-        );
+        table.put("polling", PollingTable::written(&t.polling));
     }
-    Ok(())
+    Ok(table)
 }
 
 /// The largest buffer that a file can have, which no run fills.
 const LARGEST_BUFFER: Bytes = Bytes::new(1_000_000_000_000_000_000);
 
-fn parameter(value: &ParameterValue) -> String {
+fn parameter(value: &ParameterValue) -> Value {
     match value {
-        ParameterValue::Number(x) => x.to_string(),
-        ParameterValue::Text(text) => quoted(text),
-        ParameterValue::Numbers(list) => {
-            let list: Vec<String> = list.iter().map(f64::to_string).collect();
-            format!("[{}]", list.join(", "))
-        }
-        ParameterValue::Flag(flag) => flag.to_string(),
-        ParameterValue::Duration(duration) => quoted(&time(*duration)),
-        ParameterValue::Rate(value) => quoted(&rate(*value)),
+        ParameterValue::Number(x) => (*x).into(),
+        ParameterValue::Text(text) => text.to_string().into(),
+        ParameterValue::Numbers(list) => Value::list(list.iter().map(|x| (*x).into())),
+        ParameterValue::Flag(flag) => (*flag).into(),
+        ParameterValue::Duration(time) => <Duration as Form<_>>::written(time),
+        ParameterValue::Rate(rate) => <Rate as Form<_>>::written(rate),
     }
 }

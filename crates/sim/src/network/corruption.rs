@@ -1,4 +1,4 @@
-//! Links that report to receivers which packets their channels destroyed.
+//! Links that report corrupted packets to receivers.
 //!
 //! The far end of such a link detects that a frame was corrupted, reads which
 //! flow it belonged to, and sends a report to the receiver. The report takes no
@@ -20,7 +20,7 @@ pub(crate) struct Corruption {
     pending: Vec<Vec<Report>>,
 }
 
-/// A report that is under way.
+/// A report in flight.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     /// When it reaches the receiver at the latest.
@@ -46,10 +46,9 @@ impl Corruption {
         })
     }
 
-    /// The channel of link `index` destroys the packet that leaves its
-    /// transmitter at `sent`. An event-driven link says so at `now` == `sent`, when
-    /// the packet may have left long before: there the report comes with the first
-    /// data from behind the packet.
+    /// The channel of link `index` destroys the packet that leaves its transmitter at `sent`. An
+    /// event-driven link reports this at `now` == `sent`, when the packet may have left long
+    /// before: there the report comes with the first data from behind the packet.
     pub(super) fn destroyed(&mut self, index: u32, packet: &Packet, now: Time, sent: Time) {
         if packet.payload > 0
             && !packet.has(flags::PROBE)

@@ -1,9 +1,9 @@
-//! Middleboxes on nodes: which packets each sees, and what they send.
+//! Middleboxes on nodes: the packets that each sees, and those that they send.
 //!
-//! A hop into a link that a box stands at, or out of the reverse of one, is
-//! marked in the paths: paths without middleboxes cost nothing. The boxes of a
-//! node see a packet in the scenario's order; what one sends itself enters the
-//! network there, behind the others, on the path of its flow.
+//! A hop into a link that has a box, or out of the reverse of one, is marked in the paths: paths
+//! without middleboxes cost nothing. The boxes of a node see a packet in the scenario's order;
+//! packets that one sends itself enter the network there, behind the others, on the path of its
+//! flow.
 
 use super::{Network, driver};
 use crate::arena::Handle;
@@ -15,11 +15,11 @@ use bentpipe_scenario::{Link, Scenario};
 use bentpipe_tcp::Packet;
 use bentpipe_units::Time;
 
-/// A box where it stands.
+/// A box at its node.
 #[derive(Debug)]
 struct Placed {
     node: u32,
-    /// Links, ascending.
+    /// Indices of its links, ascending.
     toward: Vec<u32>,
     back: Vec<u32>,
     middlebox: Middlebox,
@@ -85,7 +85,7 @@ impl Boxes {
         self.placed.iter().any(|p| p.side(from, to).is_some())
     }
 
-    /// True if a box stands where `link` begins.
+    /// True if there is a box at the start of `link`.
     pub(super) fn stand_before(&self, link: u32) -> bool {
         let begins = self.begins.get(link as usize);
         begins.is_some_and(|node| self.placed.iter().any(|p| p.node == *node))

@@ -4,10 +4,6 @@
 //! the IP header of the packet that met congestion, and 8 bytes of what follows.
 //! It enters the network at the node of the queue, on the path to the sender.
 
-use super::Network;
-use super::driver::SimDriver;
-use crate::arena::Handle;
-use crate::observer::Observer;
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::Packet;
 use bentpipe_tcp::packet::priority;
@@ -18,8 +14,8 @@ const BYTES: u16 = 56;
 /// What a queue has to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
-    link: u32,
-    destination: u32,
+    pub(super) link: u32,
+    pub(super) destination: u32,
 }
 
 /// Notifications that have not been sent yet.
@@ -59,34 +55,28 @@ impl Notices {
     pub(super) fn add(&mut self, link: u32, destination: u32) {
         self.pending.push(Notice { link, destination });
     }
-}
 
-impl SimDriver {
-    /// True if notifications may enter the network at `link`.
-    pub(super) fn notices_enter(&self, link: u32) -> bool {
-        let notices = self.notices.as_ref();
-        notices.is_some_and(|notices| notices.enter[link as usize])
-    }
-}
-
-impl<O: Observer> Network<'_, O> {
     /// The next notification to send.
-    pub(crate) fn next_notice(&mut self) -> Option<Notice> {
-        self.driver.notices.as_mut()?.pending.pop()
+    pub(super) fn pop(&mut self) -> Option<Notice> {
+        self.pending.pop()
     }
 
-    /// Sends a notification. One to an endpoint at the queue's own node has
-    /// arrived already; one whose path does not leave the node is lost.
-    pub(crate) fn send_notice(&mut self, notice: Notice) -> Option<Handle> {
-        let node = self.begins(notice.link)?;
-        let mut packet = Packet::new(notice.destination);
+    /// True if notifications may enter the network at `link`.
+    pub(super) fn enter(&self, link: u32) -> bool {
+        self.enter[link as usize]
+    }
+
+    /// The node of an endpoint.
+    pub(super) fn node_of(&self, endpoint: u32) -> Option<u32> {
+        self.nodes.get(endpoint as usize).copied()
+    }
+}
+
+impl Notice {
+    pub(super) fn packet(self) -> Packet {
+        let mut packet = Packet::new(self.destination);
         packet.bytes = BYTES;
         packet.priority = priority::BACKWARD;
-        let nodes = &self.driver.notices.as_ref()?.nodes;
-        if nodes.get(notice.destination as usize) == Some(&node) {
-            return Some(self.driver.packets.insert(packet));
-        }
-        self.inject(node, packet);
-        None
+        packet
     }
 }

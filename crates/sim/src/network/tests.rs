@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::observer::Unobserved;
-use bentpipe_link::{
-    ChannelSettings, CoDelSettings, Limit, LinkSettings, PriorityDropSettings, QueueSettings,
-};
+use bentpipe_link::{CoDelSettings, Limit, LinkSettings, PriorityDropSettings, QueueSettings};
 use bentpipe_tcp::packet::{ecn, priority};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate};
@@ -13,13 +11,7 @@ use bentpipe_units::{Bytes, Duration, Rate};
 fn scenario(queue: QueueSettings) -> Scenario {
     let mut builder = Scenario::builder("one link");
     let (a, b) = (builder.node("a"), builder.node("b"));
-    let settings = LinkSettings {
-        rate: Rate::from_mbps(8),
-        one_way_delay: Duration::ZERO,
-        queue,
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    };
+    let settings = LinkSettings::new(Rate::from_mbps(8), Duration::ZERO, queue);
     builder.link("l", a, b, settings);
     let stream = Application::ConstantRate {
         rate: Rate::from_mbps(1),

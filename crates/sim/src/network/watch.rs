@@ -1,4 +1,4 @@
-//! What the observer of a run sees of its links: losses and queues.
+//! Events of the links for the observer of a run: losses and queues.
 
 use super::Network;
 use crate::observer::{LossCause, LostPacket, Observer};

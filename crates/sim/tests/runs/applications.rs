@@ -105,7 +105,7 @@ fn a_spike_begins_and_ends_when_it_is_told() {
     let mut line = long_line().with(spike, None);
     line.flows[0].start = at(500);
     line.flows[0].stop = Some(at(550));
-    // Somebody goes on, so that the run does.
+    // One flow continues, so that the run does.
     let scenario = line.with(Application::Persistent, Some(sack())).scenario();
     let options = Options {
         series: Some(Duration::ZERO),
@@ -176,7 +176,7 @@ fn on_off_writes_over_tcp_arrive_all() {
     let scenario = line.scenario();
     let outcome = run(&scenario, &Options::default()).unwrap();
     let f = &outcome.flows[0];
-    // 2.5 Mbit/s on the mean, of a link that carries four times as much:
+    // 2.5 Mbit/s on average, of a link that carries four times as much:
     // nothing waits for long. 600 periods make about 4% of noise.
     let goodput = f.goodput(outcome.ended_at).bps_f64();
     assert!((goodput / 2.5e6 - 1.0).abs() < 0.15, "{goodput}");

@@ -5,7 +5,7 @@ use bentpipe_outcome::Outcome;
 use bentpipe_sim::{Options, run};
 use std::fmt::Write as _;
 
-/// A flow for each of `rtts` (ms), over a leg of its own, through a bottleneck of
+/// A flow for each of `rtts` (ms), over its own leg, through a bottleneck of
 /// 10 Mbit/s, each starting five seconds after the one before.
 fn outcome(transport: &str, queue: &str, rtts: &[u64], per: f64) -> Outcome {
     let mut text = format!(

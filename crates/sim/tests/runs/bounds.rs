@@ -1,4 +1,4 @@
-//! A run that would take too much says so.
+//! A run that exceeds its limits fails with an error.
 
 use crate::line::{Line, named, sack};
 use bentpipe_cc::Parameters;

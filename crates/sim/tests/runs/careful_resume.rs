@@ -1,4 +1,4 @@
-//! Careful Resume over whole paths, beside the CUBIC that it is made of.
+//! Careful Resume over whole paths, compared with the CUBIC that it is based on.
 
 use crate::line::{Line, named};
 use bentpipe_cc::Parameters;

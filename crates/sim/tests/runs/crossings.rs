@@ -16,13 +16,15 @@ fn at(us: u64) -> Time {
 
 fn settings(rate: Rate, delay_us: u64, packets: u32, loss: f64) -> LinkSettings {
     LinkSettings {
-        rate,
-        one_way_delay: Duration::from_micros(delay_us),
-        queue: QueueSettings::drop_tail(Limit::Packets(packets)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(loss).unwrap(),
         },
         framing: Bytes::new(20),
+        ..LinkSettings::new(
+            rate,
+            Duration::from_micros(delay_us),
+            QueueSettings::drop_tail(Limit::Packets(packets)),
+        )
     }
 }
 

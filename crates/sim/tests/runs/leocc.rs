@@ -1,26 +1,28 @@
-//! `LeoCC` where the path changes every 15 s.
+//! `LeoCC` where the path changes every 15 s, at any phase of the clock.
 
 use crate::line::{Line, named};
 use bentpipe_link::{Loss, Piece, Timeline};
-use bentpipe_outcome::Outcome;
+use bentpipe_outcome::{Outcome, SenderSample};
 use bentpipe_sim::{Options, run};
 use bentpipe_tcp::{Recovery, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Rate, Time};
 use std::sync::Arc;
 
-const SECONDS: u64 = 180;
-const RATE: Rate = Rate::from_mbps(50);
-/// Payload of 50 Mbit/s.
-const PAYLOAD: f64 = 48.27;
+const SECONDS: u64 = 120;
+const PERIOD: u64 = 15;
+/// When the steps come within the 15 s; nothing in the control knows it.
+const PHASES: [u64; 6] = [0, 3, 5, 7, 10, 14];
 
-/// One-way delays from 0, 12, 27 and 42 s of each minute on; two of the steps go up.
-const DELAYS: [(u64, u64); 4] = [(0, 20), (12, 40), (27, 25), (42, 60)];
+/// One-way delays in milliseconds and rates in Mbit/s, 15 s each. Two of the steps go up.
+type Path = [(u64, u64); 4];
+const DELAYS: Path = [(20, 50), (40, 50), (25, 50), (60, 50)];
+const DELAYS_AND_RATES: Path = [(20, 50), (40, 20), (25, 60), (60, 30)];
 
-fn piece((at, ms): (u64, u64)) -> Piece {
+fn piece(at: u64, (ms, mbps): (u64, u64)) -> Piece {
     Piece {
         from: Time::ZERO + Duration::from_secs(at),
-        rate: RATE,
+        rate: Rate::from_mbps(mbps),
         one_way_delay: Duration::from_millis(ms),
         sloped: false,
         loss: Loss::Channel,
@@ -29,14 +31,14 @@ fn piece((at, ms): (u64, u64)) -> Piece {
     }
 }
 
-/// A control over 50 Mbit/s with a queue of 500 packets, 120 ms.
-fn over(control: &str) -> Outcome {
+/// A control over `path` whose steps come at `phase`, with a queue of 500 packets.
+fn over(control: &str, path: Path, phase: u64) -> Outcome {
     let transport = Transport {
         initial_window: 10.0,
         ..named(control, Recovery::SackRepeat)
     };
     let line = Line {
-        rate: RATE,
+        rate: Rate::from_mbps(50),
         rtt: Duration::from_millis(40),
         queue: 500,
         loss: 0.0,
@@ -46,28 +48,85 @@ fn over(control: &str) -> Outcome {
     let mut scenario = line
         .with(Application::Persistent, Some(transport))
         .scenario();
-    let pieces = DELAYS.map(piece).to_vec();
+    let mut pieces = Vec::new();
+    if phase > 0 {
+        pieces.push(piece(0, path[3]));
+    }
+    let steps = path.iter().zip(0..);
+    pieces.extend(steps.map(|(&state, i)| piece(phase + i * PERIOD, state)));
     let timeline = Timeline::new(pieces).unwrap();
     let timeline = Arc::new(timeline.repeating(Duration::from_secs(60)).unwrap());
     for link in [1, 2] {
         scenario.links[link].timeline = Some(Arc::clone(&timeline));
     }
-    run(&scenario, &Options::default()).unwrap()
+    let options = Options {
+        series: Some(Duration::from_millis(50)),
+        ..Options::default()
+    };
+    run(&scenario, &options).unwrap()
 }
 
-fn mbps(outcome: &Outcome) -> f64 {
-    outcome.flows[0].delivered.as_f64() * 8e-6 / SECONDS as f64
+/// Goodput in Mbit/s, mean RTT in ms, mean queue in packets.
+fn figures(outcome: &Outcome) -> (f64, f64, f64) {
+    let flow = &outcome.flows[0];
+    (
+        flow.delivered.as_f64() * 8e-6 / SECONDS as f64,
+        flow.mean_rtt.unwrap().as_secs() * 1e3,
+        outcome.links[1].mean_queue_packets,
+    )
+}
+
+/// Times that the control began to probe the RTT.
+fn probes(outcome: &Outcome) -> usize {
+    let samples = &outcome.series[0].sender;
+    let begins = |pair: &&[SenderSample]| {
+        let [before, after] = pair else { return false };
+        before.phase != "probe_rtt" && after.phase == "probe_rtt"
+    };
+    samples.windows(2).filter(begins).count()
+}
+
+/// Round-trip propagation over a minute, weighted by the rates as samples are.
+fn propagation(path: Path) -> f64 {
+    let weighted: u64 = path.iter().map(|(ms, mbps)| 2 * ms * mbps).sum();
+    let weight: u64 = path.iter().map(|(_, mbps)| mbps).sum();
+    weighted as f64 / weight as f64
+}
+
+/// At each phase: every step is found, and nothing else; the rate is at least BBR's; the
+/// RTT stays within `most` of the propagation. BBR's own RTT is nearly that, so that no
+/// control could be far below it.
+fn follows(path: Path, most: f64) {
+    for phase in PHASES {
+        let (leocc, bbr) = (over("leocc", path, phase), over("bbr", path, phase));
+        let ((own, rtt, _), (first, ..)) = (figures(&leocc), figures(&bbr));
+        let shown = format!("phase {phase}: {:?} {:?}", figures(&leocc), figures(&bbr));
+        // One at time zero is none.
+        let steps = (SECONDS - phase).div_ceil(PERIOD) - u64::from(phase == 0);
+        assert_eq!(probes(&leocc) as u64, steps, "{shown}");
+        assert!(own >= first, "{shown}");
+        assert!(rtt < most * propagation(path), "{shown}");
+    }
 }
 
 #[test]
-fn it_follows_steps_of_the_delay_with_a_short_queue() {
-    let (leocc, bbr, cubic) = (over("leocc"), over("bbr"), over("cubic"));
-    // After a step up BBR's smallest RTT is out of date for up to 10 s, and its window
-    // of two bandwidth-delay products too small where the delay more than doubled.
-    let (own, first) = (mbps(&leocc), mbps(&bbr));
-    assert!(own > 0.96 * PAYLOAD, "{own}");
-    assert!(own > 1.02 * first, "{own} {first}");
-    let queue = |outcome: &Outcome| outcome.links[1].mean_queue_packets;
-    let (own, full) = (queue(&leocc), queue(&cubic));
-    assert!(own < 0.3 * full, "{own} {full}");
+fn it_finds_steps_of_the_delay_at_any_phase() {
+    follows(DELAYS, 1.12);
+}
+
+#[test]
+fn it_finds_steps_of_delay_and_rate_at_any_phase() {
+    follows(DELAYS_AND_RATES, 1.25);
+}
+
+#[test]
+fn its_queue_is_a_fraction_of_that_of_cubic() {
+    for path in [DELAYS, DELAYS_AND_RATES] {
+        let ((_, rtt, own), (_, with_cubic, full)) = (
+            figures(&over("leocc", path, 7)),
+            figures(&over("cubic", path, 7)),
+        );
+        assert!(own < 0.2 * full, "{own} {full}");
+        assert!(rtt < 0.6 * with_cubic, "{rtt} {with_cubic}");
+    }
 }

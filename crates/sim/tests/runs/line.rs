@@ -69,13 +69,14 @@ impl Line {
             to: NodeId(to),
             reverse: None,
             settings: LinkSettings {
-                rate,
-                one_way_delay: delay,
-                queue: QueueSettings::drop_tail(Limit::Packets(packets)),
                 channel: ChannelSettings::Uniform {
                     packet_error_rate: Ratio::new(loss).unwrap(),
                 },
-                framing: Bytes::ZERO,
+                ..LinkSettings::new(
+                    rate,
+                    delay,
+                    QueueSettings::drop_tail(Limit::Packets(packets)),
+                )
             },
             timeline: None,
             arq: None,
@@ -111,6 +112,7 @@ impl Line {
             middleboxes: Vec::new(),
             peps: Vec::new(),
             limits: Limits::default(),
+            kept: bentpipe_scenario::Kept::default(),
         }
     }
 }

@@ -80,7 +80,7 @@ fn marks_take_the_place_of_early_drops() {
 
 #[test]
 fn red_in_bytes_spares_small_packets() {
-    // ns-2.35 as it comes holds two full packets on the mean.
+    // ns-2.35 as it comes holds two full packets on average.
     let red = RedSettings::preset(RedPreset::Ns235, Limit::Packets(50));
     assert_eq!(red.mode, RedMode::Bytes);
     let link = &outcome(QueueSettings::Red(red), false).links[SATELLITE];
@@ -201,8 +201,8 @@ fn every_kind_accounts_for_every_packet() {
             let inside = link.offered_packets - gone;
             assert!(inside < 200, "{queue:?} {}: {inside}", link.name);
         }
-        // The network without ahead-of-time offers and with priority drop does
-        // what drop-tail does: nobody sends packets of low priority here.
+        // The network without ahead-of-time offers and with priority drop does what drop-tail does:
+        // there are no packets of low priority here.
         if let QueueSettings::PriorityDrop(PriorityDropSettings { limit, .. }) = queue {
             let tail = run(
                 &everything(&QueueSettings::drop_tail(limit)),

@@ -20,13 +20,14 @@ fn at(ms: u64) -> Time {
 
 fn settings(delay_ms: u64, loss: f64) -> LinkSettings {
     LinkSettings {
-        rate: Rate::from_mbps(8),
-        one_way_delay: Duration::from_millis(delay_ms),
-        queue: QueueSettings::drop_tail(Limit::Packets(20)),
         channel: ChannelSettings::Uniform {
             packet_error_rate: Ratio::new(loss).unwrap(),
         },
-        framing: Bytes::ZERO,
+        ..LinkSettings::new(
+            Rate::from_mbps(8),
+            Duration::from_millis(delay_ms),
+            QueueSettings::drop_tail(Limit::Packets(20)),
+        )
     }
 }
 

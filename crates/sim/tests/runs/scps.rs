@@ -1,4 +1,4 @@
-//! SCPS-TP beside SACK on a lossy satellite link.
+//! SCPS-TP compared with SACK on a lossy satellite link.
 
 use crate::text::read;
 use bentpipe_outcome::Outcome;

@@ -20,9 +20,6 @@ fn transport(name: &str) -> Transport {
 
 fn link(mbps: f64, one_way_ms: u64, queue: u32, loss: f64) -> LinkSettings {
     LinkSettings {
-        rate: Rate::from_bps_f64(mbps * 1e6),
-        one_way_delay: Duration::from_millis(one_way_ms),
-        queue: QueueSettings::drop_tail(Limit::Packets(queue)),
         channel: if loss > 0.0 {
             ChannelSettings::Uniform {
                 packet_error_rate: Ratio::new(loss).unwrap(),
@@ -30,7 +27,11 @@ fn link(mbps: f64, one_way_ms: u64, queue: u32, loss: f64) -> LinkSettings {
         } else {
             ChannelSettings::Perfect
         },
-        framing: Bytes::ZERO,
+        ..LinkSettings::new(
+            Rate::from_bps_f64(mbps * 1e6),
+            Duration::from_millis(one_way_ms),
+            QueueSettings::drop_tail(Limit::Packets(queue)),
+        )
     }
 }
 

@@ -12,9 +12,6 @@ use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
 fn link(mbps: f64, one_way: Duration, loss: f64) -> LinkSettings {
     LinkSettings {
-        rate: Rate::from_bps_f64(mbps * 1e6),
-        one_way_delay: one_way,
-        queue: QueueSettings::drop_tail(Limit::Packets(1_000)),
         channel: if loss > 0.0 {
             ChannelSettings::Uniform {
                 packet_error_rate: Ratio::new(loss).unwrap(),
@@ -22,7 +19,11 @@ fn link(mbps: f64, one_way: Duration, loss: f64) -> LinkSettings {
         } else {
             ChannelSettings::Perfect
         },
-        framing: Bytes::ZERO,
+        ..LinkSettings::new(
+            Rate::from_bps_f64(mbps * 1e6),
+            one_way,
+            QueueSettings::drop_tail(Limit::Packets(1_000)),
+        )
     }
 }
 
@@ -136,7 +137,7 @@ fn losses_reduce_nothing() {
     assert!((4.6..5.9).contains(&(sum / 10.0)), "{}", sum / 10.0);
 }
 
-/// A small transfer beside 20 large ones hardly waits, and those share the rest.
+/// A small transfer that competes with 20 large ones hardly waits, and those share the rest.
 #[test]
 fn a_small_transfer_goes_before_large_ones() {
     let mut flows: Vec<_> = (0..20)

@@ -1,13 +1,41 @@
-//! An expression as it is written.
+//! The syntax tree of an expression.
 
+use super::Fault;
 use crate::unit::Unit;
 use std::ops::Range;
 
-/// A part of an expression and where it stands.
+/// A part of an expression and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
     pub(crate) kind: Kind,
     pub(crate) span: Range<usize>,
+}
+
+impl Expr {
+    /// What is wrong with it.
+    pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
+        Fault::new(self.span.clone(), message)
+    }
+
+    /// The name that it is: of an axis, of a point or of a metric without arguments.
+    pub(crate) fn name(&self) -> Option<&Name> {
+        match &self.kind {
+            Kind::Use {
+                study: None,
+                name,
+                arguments: None,
+            } => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The text of a name or of a label in quotes.
+    pub(crate) fn word(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Label(text) => Some(text),
+            _ => self.name().map(|name| name.text.as_str()),
+        }
+    }
 }
 
 /// A name and where it stands.
@@ -15,6 +43,13 @@ pub(crate) struct Expr {
 pub(crate) struct Name {
     pub(crate) text: String,
     pub(crate) span: Range<usize>,
+}
+
+impl Name {
+    /// What is wrong with it.
+    pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
+        Fault::new(self.span.clone(), message)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +121,31 @@ pub(crate) enum Tolerance {
     Absolute(f64),
 }
 
+impl Arithmetic {
+    pub(crate) fn of(self, a: f64, b: f64) -> f64 {
+        match self {
+            Arithmetic::Add => a + b,
+            Arithmetic::Subtract => a - b,
+            Arithmetic::Multiply => a * b,
+            Arithmetic::Divide => a / b,
+        }
+    }
+}
+
 impl Compare {
+    /// Whether it holds exactly; `None` within a tolerance.
+    pub(crate) fn holds<T: PartialOrd>(self, a: T, b: T) -> Option<bool> {
+        Some(match self {
+            Compare::Less => a < b,
+            Compare::LessOrEqual => a <= b,
+            Compare::Greater => a > b,
+            Compare::GreaterOrEqual => a >= b,
+            Compare::Equal => a == b,
+            Compare::NotEqual => a != b,
+            Compare::Near(_) => return None,
+        })
+    }
+
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Compare::Less => "<",

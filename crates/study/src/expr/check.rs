@@ -9,65 +9,9 @@ mod points;
 use super::Fault;
 use super::ast::{Arithmetic, Binders, Compare, Expr, Filter, Kind, Name, Tolerance};
 use super::resolved::{Formula, Number, Operand, Selector};
-use crate::paper::Catalogue;
-use crate::study::{Axis, Study};
+use super::scope::{Dimension, Scope};
+use crate::study::Axis;
 use crate::unit::Unit;
-use bentpipe_document::names::list;
-
-pub(super) type Dimension = Option<Unit>;
-
-/// What names mean at a place of an expression.
-#[derive(Clone)]
-pub(crate) struct Scope<'a> {
-    /// The study whose axes and metrics are meant.
-    pub(crate) home: &'a Study,
-    /// The other studies.
-    pub(crate) studies: &'a dyn Catalogue,
-    /// Axes that are fixed here.
-    pub(crate) bound: Vec<String>,
-    /// Derived metrics of the home study that may be used: those before.
-    pub(crate) metrics: usize,
-    /// Metrics inside each other.
-    pub(crate) depth: usize,
-    /// The text, for evidence.
-    pub(crate) text: &'a str,
-}
-
-impl<'a> Scope<'a> {
-    pub(crate) fn new(home: &'a Study, studies: &'a dyn Catalogue, text: &'a str) -> Scope<'a> {
-        let metrics = home.metrics.len();
-        Scope {
-            home,
-            studies,
-            bound: Vec::new(),
-            metrics,
-            depth: 0,
-            text,
-        }
-    }
-
-    pub(crate) fn with_bound<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Scope<'a> {
-        self.bound.extend(names.into_iter().map(str::to_owned));
-        self
-    }
-
-    fn axis(&self, name: &Name) -> Result<&'a Axis, Fault> {
-        self.home.axis(&name.text).ok_or_else(|| {
-            let names: Vec<&str> = self.home.axes.iter().map(|a| a.name.as_str()).collect();
-            Fault::new(name.span.clone(), format!("unknown axis `{}`", name.text))
-                .label(format!("`{}` has {}", self.home.name, axes_text(&names)))
-                .suggest(&name.text, names)
-        })
-    }
-}
-
-fn axes_text(names: &[&str]) -> String {
-    if names.is_empty() {
-        "no axes".to_owned()
-    } else {
-        format!("the axes {}", list(names.to_vec()))
-    }
-}
 
 /// Resolves a formula.
 pub(crate) fn formula(expr: &Expr, scope: &Scope<'_>) -> Result<Formula, Fault> {
@@ -91,7 +35,7 @@ pub(crate) fn formula(expr: &Expr, scope: &Scope<'_>) -> Result<Formula, Fault> 
             of,
         } => {
             if matches!(compare, Compare::Near(_)) {
-                return Err(Fault::new(expr.span.clone(), "`~` cannot compare a count"));
+                return Err(expr.fault("`~` cannot compare a count"));
             }
             let (over, inner) = selector(binders, scope)?;
             let body = Box::new(formula(body, &inner)?);
@@ -134,11 +78,8 @@ fn all(parts: &[Expr], scope: &Scope<'_>) -> Result<Vec<Formula>, Fault> {
 }
 
 fn not_a_formula(expr: &Expr) -> Fault {
-    Fault::new(
-        expr.span.clone(),
-        "this is a number, which neither holds nor fails",
-    )
-    .label("expected a comparison, such as `time(a) < time(b)`")
+    let fault = expr.fault("this is a number, which neither holds nor fails");
+    fault.label("expected a comparison, such as `time(a) < time(b)`")
 }
 
 /// A comparison of points with a fixed axis, or of numbers.
@@ -166,10 +107,7 @@ fn chain(
         if let Compare::Near(Tolerance::Relative(x)) = compare
             && !x.is_finite()
         {
-            return Err(Fault::new(
-                right.span.clone(),
-                "the tolerance is not a number",
-            ));
+            return Err(right.fault("the tolerance is not a number"));
         }
         if first_operand.is_none() {
             first_operand = Some(left.clone());
@@ -185,16 +123,15 @@ fn chain(
     })
 }
 
-/// Compared numbers measure the same. A percentage written beside a ratio
-/// from 0 to 1 is taken as one.
+/// Compared numbers measure the same. A percentage that is compared with a ratio from 0 to 1 is
+/// converted to one.
 fn agree(left: &mut Operand, l: &Expr, right: &mut Operand, r: &Expr) -> Result<(), Fault> {
     match (left.unit, right.unit) {
         (Some(Unit::Ratio), Some(Unit::Percent)) => scale(right, r),
         (Some(Unit::Percent), Some(Unit::Ratio)) => scale(left, l),
-        (Some(a), Some(b)) if a != b => Err(Fault::new(
-            r.span.clone(),
-            format!("{} is compared with {}", a.article(), b.article()),
-        )),
+        (Some(a), Some(b)) if a != b => {
+            Err(r.fault(format!("{} is compared with {}", a.article(), b.article())))
+        }
         _ => Ok(()),
     }
 }
@@ -205,10 +142,7 @@ fn scale(operand: &mut Operand, expr: &Expr) -> Result<(), Fault> {
         operand.unit = Some(Unit::Ratio);
         return Ok(());
     }
-    Err(Fault::new(
-        expr.span.clone(),
-        "a percentage is compared with a ratio from 0 to 1",
-    ))
+    Err(expr.fault("a percentage is compared with a ratio from 0 to 1"))
 }
 
 pub(super) fn operand(expr: &Expr, scope: &Scope<'_>) -> Result<Operand, Fault> {
@@ -222,14 +156,7 @@ pub(super) fn operand(expr: &Expr, scope: &Scope<'_>) -> Result<Operand, Fault> 
 
 /// The axis that an expression names and that is fixed here.
 fn fixed_axis<'a>(expr: &Expr, scope: &Scope<'a>) -> Option<&'a Axis> {
-    match &expr.kind {
-        Kind::Use {
-            study: None,
-            name,
-            arguments: None,
-        } => scope.home.axis(&name.text),
-        _ => None,
-    }
+    scope.home.axis(&expr.name()?.text)
 }
 
 /// The points that binders run over, and the scope inside.
@@ -242,60 +169,49 @@ pub(super) fn selector<'a>(
     for binder in &binders.axes {
         let axis = scope.axis(&binder.axis)?;
         if inner.bound.contains(&axis.name) {
-            return Err(Fault::new(
-                binder.axis.span.clone(),
-                format!("axis `{}` is fixed already", axis.name),
-            ));
+            let message = format!("axis `{}` is fixed already", axis.name);
+            return Err(binder.axis.fault(message));
         }
         let named = |names: &[Name]| -> Result<Vec<usize>, Fault> {
-            names
-                .iter()
-                .map(|name| points::named_point(axis, &name.text, &name.span))
-                .collect()
+            let point = |name: &Name| points::named_point(axis, &name.text, &name.span);
+            names.iter().map(point).collect()
         };
-        let all = || axis.points.iter().enumerate();
-        let labels: Vec<String> = match &binder.filter {
-            Filter::All => all().map(|(_, p)| p.label.clone()).collect(),
+        let kept = |keep: &dyn Fn(usize) -> bool| -> Vec<String> {
+            let points = axis.points.iter().enumerate().filter(|(i, _)| keep(*i));
+            points.map(|(_, point)| point.label.clone()).collect()
+        };
+        let labels = match &binder.filter {
+            Filter::All => kept(&|_| true),
             Filter::In(names) => {
                 let wanted = named(names)?;
-                all()
-                    .filter(|(i, _)| wanted.contains(i))
-                    .map(|(_, p)| p.label.clone())
-                    .collect()
+                kept(&|i| wanted.contains(&i))
             }
             Filter::Except(names) => {
                 let unwanted = named(names)?;
-                all()
-                    .filter(|(i, _)| !unwanted.contains(i))
-                    .map(|(_, p)| p.label.clone())
-                    .collect()
+                kept(&|i| !unwanted.contains(&i))
             }
             Filter::Compare(compare, right) => points::points_that(axis, *compare, right)?,
         };
         if labels.is_empty() {
-            return Err(Fault::new(
-                binder.axis.span.clone(),
-                format!("no point of axis `{}` is left", axis.name),
-            ));
+            let message = format!("no point of axis `{}` is left", axis.name);
+            return Err(binder.axis.fault(message));
         }
         inner.bound.push(axis.name.clone());
         axes.push((axis.name.clone(), labels));
     }
-    let condition = match &binders.condition {
-        Some(condition) => Some(Box::new(formula(condition, &inner)?)),
-        None => None,
-    };
+    let condition = binders.condition.as_ref();
+    let condition = condition.map(|condition| formula(condition, &inner).map(Box::new));
+    let condition = condition.transpose()?;
     Ok((Selector { axes, condition }, inner))
 }
 
-/// Resolves a number, and says what it measures.
+/// Resolves a number, and returns its dimension.
 pub(crate) fn number(expr: &Expr, scope: &Scope<'_>) -> Result<(Number, Dimension), Fault> {
     match &expr.kind {
         Kind::Number(x, unit) => Ok((Number::Constant(*x), *unit)),
-        Kind::Label(text) => Err(Fault::new(
-            expr.span.clone(),
-            format!("\"{text}\" is a label, and a number is expected here"),
-        )),
+        Kind::Label(text) => Err(expr.fault(format!(
+            "\"{text}\" is a label, and a number is expected here"
+        ))),
         Kind::Negative(inner) => {
             let (inner, unit) = number(inner, scope)?;
             Ok((Number::Negative(Box::new(inner)), unit))
@@ -303,12 +219,9 @@ pub(crate) fn number(expr: &Expr, scope: &Scope<'_>) -> Result<(Number, Dimensio
         Kind::Arithmetic(operator, left, right) => {
             let (l, a) = number(left, scope)?;
             let (r, b) = number(right, scope)?;
-            let unit = combined(*operator, a, b)
-                .map_err(|message| Fault::new(right.span.clone(), message))?;
-            Ok((
-                Number::Arithmetic(*operator, Box::new(l), Box::new(r)),
-                unit,
-            ))
+            let unit = combined(*operator, a, b).map_err(|message| right.fault(message))?;
+            let number = Number::Arithmetic(*operator, Box::new(l), Box::new(r));
+            Ok((number, unit))
         }
         Kind::Use {
             study,
@@ -321,10 +234,7 @@ pub(crate) fn number(expr: &Expr, scope: &Scope<'_>) -> Result<(Number, Dimensio
             &expr.span,
             scope,
         ),
-        _ => Err(Fault::new(
-            expr.span.clone(),
-            "this holds or fails, and is not a number",
-        )),
+        _ => Err(expr.fault("this holds or fails, and is not a number")),
     }
 }
 

@@ -5,7 +5,7 @@ use super::ast::DEPTH;
 use super::lexer::Token;
 use std::ops::Range;
 
-/// Words with a meaning of their own.
+/// Words with a special meaning.
 pub(super) const WORDS: [&str; 16] = [
     "for", "all", "exists", "count", "where", "in", "except", "and", "or", "not", "weak", "rises",
     "falls", "with", "within", "over",

@@ -37,8 +37,8 @@ impl Estimate {
         }
     }
 
-    /// Replication by replication; a constant or a single run stands beside
-    /// each, and of unlike numbers of replications the first ones count.
+    /// Replication by replication; a constant or a single run is paired with each, and of unequal
+    /// numbers of replications the first ones count.
     pub(crate) fn with(&self, other: &Estimate, f: impl Fn(f64, f64) -> f64) -> Estimate {
         let (n, m) = (self.samples.len(), other.samples.len());
         let length = match (n, m) {

@@ -1,11 +1,10 @@
 //! Evaluates resolved expressions over results.
 
-use super::ast::Arithmetic;
 use super::estimate::Estimate;
 use super::judge::judge;
 use super::resolved::{Number, Selector};
 use super::verdict::Truth;
-use crate::metric::{Metric, Of, Selection};
+use crate::metric::{Aggregation, Metric, Selection};
 use crate::results::StudyResults;
 
 /// The results that an expression may ask for.
@@ -14,8 +13,7 @@ pub(crate) trait World {
     fn results(&self, study: &str) -> Option<&StudyResults>;
 }
 
-/// Where an expression stands: a study, and the labels at which its axes are
-/// fixed.
+/// The context of an expression: a study, and the labels at which its axes are fixed.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) study: String,
@@ -76,12 +74,7 @@ pub(crate) fn evaluate(
                 evaluate(left, context, world)?,
                 evaluate(right, context, world)?,
             );
-            left.with(&right, |a, b| match operator {
-                Arithmetic::Add => a + b,
-                Arithmetic::Subtract => a - b,
-                Arithmetic::Multiply => a * b,
-                Arithmetic::Divide => a / b,
-            })
+            left.with(&right, |a, b| operator.of(a, b))
         }
         Number::Gain(of, on) => {
             let (of, on) = (evaluate(of, context, world)?, evaluate(on, context, world)?);
@@ -140,20 +133,20 @@ fn cell(
     }
 }
 
-fn together(of: Of, values: Vec<Estimate>) -> Result<Estimate, String> {
+fn together(of: Aggregation, values: Vec<Estimate>) -> Result<Estimate, String> {
     let n = values.len() as f64;
     let join = |a: Estimate, b: Estimate| {
         a.with(&b, |x, y| match of {
-            Of::Mean | Of::Sum => x + y,
-            Of::Max => x.max(y),
-            Of::Min => x.min(y),
+            Aggregation::Mean | Aggregation::Sum => x + y,
+            Aggregation::Max => x.max(y),
+            Aggregation::Min => x.min(y),
         })
     };
     let all = values
         .into_iter()
         .reduce(join)
         .ok_or("there is no such cell")?;
-    Ok(if of == Of::Mean {
+    Ok(if of == Aggregation::Mean {
         all.map(|x| x / n)
     } else {
         all

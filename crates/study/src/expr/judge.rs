@@ -7,7 +7,7 @@ use super::resolved::{Formula, Operand, Selector};
 use super::verdict::{Finding, Tally, Truth};
 use crate::unit::Unit;
 
-/// `bandwidth 2 Mbit/s, file 1 Mbyte`: where a selector stands.
+/// `bandwidth 2 Mbit/s, file 1 Mbyte`: the point of a selector.
 fn place(selector: &Selector, context: &Context) -> String {
     let parts = selector
         .axes
@@ -83,14 +83,7 @@ fn count(tally: Tally, compare: Compare, n: u64, of: Option<u64>) -> Finding {
     {
         return Finding::open(format!("there are {total} cells, not {of}"));
     }
-    let holds = |x: u64| match compare {
-        Compare::Less => x < n,
-        Compare::LessOrEqual => x <= n,
-        Compare::Greater => x > n,
-        Compare::GreaterOrEqual => x >= n,
-        Compare::NotEqual => x != n,
-        Compare::Equal | Compare::Near(_) => x == n,
-    };
+    let holds = |x: u64| compare.holds(x, n).unwrap_or(x == n);
     let possible: Vec<bool> = (tally.holds..=tally.holds + tally.open)
         .map(holds)
         .collect();
@@ -175,13 +168,13 @@ fn compared(weak: bool, compare: Compare, a: &Estimate, b: &Estimate) -> (Truth,
     let slack = (b.mean - a.mean) / size;
     let ((a_low, a_high), (b_low, b_high)) = (a.interval(), b.interval());
     let sure = |holds: bool| if holds { Truth::Holds } else { Truth::Fails };
-    // Ordered means settle it only if the intervals stand apart.
+    // Ordered means settle it only if the intervals do not overlap.
     let strictly = |ordered: bool, apart: bool| match (ordered, weak || apart) {
         (false, _) => Truth::Fails,
         (true, true) => Truth::Holds,
         (true, false) => Truth::Open,
     };
-    // Means out of order deny it only if the intervals stand apart.
+    // Means out of order deny it only if the intervals do not overlap.
     let at_most = |ordered: bool, apart: bool| match (ordered, weak || apart) {
         (true, _) => Truth::Holds,
         (false, true) => Truth::Fails,

@@ -44,6 +44,14 @@ const OTHERS: [(char, &str); 7] = [
     ('·', "*"),
 ];
 
+/// True for what expressions can call by its bare name.
+pub(crate) fn is_name(text: &str) -> bool {
+    let good = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && !text.ends_with('-')
+        && text.chars().all(good)
+}
+
 /// The tokens of a text, with an [`End`](Token::End).
 pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Fault> {
     let mut tokens = Vec::new();

@@ -35,6 +35,23 @@ pub(crate) fn parse(text: &str) -> Result<Expr, Fault> {
 }
 
 impl Parser {
+    /// A part that began at `start` and ends here.
+    fn part(&self, kind: Kind, start: usize) -> Expr {
+        Expr {
+            kind,
+            span: start..self.end(),
+        }
+    }
+
+    /// What `read` reads, if `word` comes before it.
+    fn after<T>(
+        &mut self,
+        word: &str,
+        read: impl FnOnce(&mut Parser) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        self.word(word).then(|| read(self)).transpose()
+    }
+
     fn formula(&mut self) -> Result<Expr, Fault> {
         self.deeper()?;
         let expr = self.joined("or", Kind::Or, |p| p.joined("and", Kind::And, Parser::not))?;
@@ -57,10 +74,7 @@ impl Parser {
         while self.word(word) {
             parts.push(part(self)?);
         }
-        Ok(Expr {
-            kind: join(parts),
-            span: start..self.end(),
-        })
+        Ok(self.part(join(parts), start))
     }
 
     fn not(&mut self) -> Result<Expr, Fault> {
@@ -69,10 +83,7 @@ impl Parser {
             self.deeper()?;
             let inner = self.not()?;
             self.depth -= 1;
-            return Ok(Expr {
-                kind: Kind::Not(Box::new(inner)),
-                span: start..self.end(),
-            });
+            return Ok(self.part(Kind::Not(Box::new(inner)), start));
         }
         if self.is_word("for") || self.is_word("exists") {
             let for_all = self.is_word("for");
@@ -86,10 +97,7 @@ impl Parser {
             } else {
                 Kind::Exists(binders, body)
             };
-            return Ok(Expr {
-                kind,
-                span: start..self.end(),
-            });
+            return Ok(self.part(kind, start));
         }
         if self.is_word("count") && *self.peek_at(1) == Token::Symbol("(") {
             return self.count(start);
@@ -111,21 +119,15 @@ impl Parser {
             return Err(self.expected("a comparison such as `>= 5 of 6`"));
         };
         let n = self.whole()?;
-        let of = if self.word("of") {
-            Some(self.whole()?)
-        } else {
-            None
+        let of = self.after("of", Parser::whole)?;
+        let kind = Kind::Count {
+            binders,
+            body,
+            compare,
+            n,
+            of,
         };
-        Ok(Expr {
-            kind: Kind::Count {
-                binders,
-                body,
-                compare,
-                n,
-                of,
-            },
-            span: start..self.end(),
-        })
+        Ok(self.part(kind, start))
     }
 
     fn whole(&mut self) -> Result<u64, Fault> {
@@ -144,11 +146,7 @@ impl Parser {
         while self.symbol(",") {
             axes.push(self.binder()?);
         }
-        let condition = if self.word("where") {
-            Some(Box::new(self.formula()?))
-        } else {
-            None
-        };
+        let condition = self.after("where", Parser::formula)?.map(Box::new);
         Ok(Binders { axes, condition })
     }
 
@@ -230,10 +228,7 @@ impl Parser {
                 rises,
                 binders,
             };
-            return Ok(Expr {
-                kind,
-                span: start..self.end(),
-            });
+            return Ok(self.part(kind, start));
         }
         let mut rest = Vec::new();
         while let Some(mut compare) = self.compare()? {
@@ -254,10 +249,7 @@ impl Parser {
             first: Box::new(first),
             rest,
         };
-        Ok(Expr {
-            kind,
-            span: start..self.end(),
-        })
+        Ok(self.part(kind, start))
     }
 
     fn tolerance(&mut self) -> Result<Tolerance, Fault> {
@@ -287,14 +279,12 @@ impl Parser {
 
     fn operators(
         &mut self,
-        known: &[(&str, Arithmetic)],
+        known: &[(&'static str, Arithmetic)],
         mut part: impl FnMut(&mut Parser) -> Result<Expr, Fault>,
     ) -> Result<Expr, Fault> {
         let mut left = part(self)?;
         let mut links = 0;
-        while let Some((_, operator)) = known
-            .iter()
-            .find(|(s, _)| *self.peek() == Token::Symbol(symbol_of(s)))
+        while let Some((_, operator)) = known.iter().find(|(s, _)| *self.peek() == Token::Symbol(s))
         {
             // Each makes the tree one level deeper on its left.
             links += 1;
@@ -318,37 +308,21 @@ impl Parser {
             self.deeper()?;
             let inner = self.factor()?;
             self.depth -= 1;
-            return Ok(Expr {
-                kind: Kind::Negative(Box::new(inner)),
-                span: span.start..self.end(),
-            });
+            return Ok(self.part(Kind::Negative(Box::new(inner)), span.start));
         }
         if self.symbol("(") {
             let inner = self.formula()?;
             self.expect(")")?;
-            return Ok(Expr {
-                kind: inner.kind,
-                span: span.start..self.end(),
-            });
+            return Ok(self.part(inner.kind, span.start));
         }
-        match self.peek().clone() {
-            Token::Number(x, unit) => {
-                self.next += 1;
-                Ok(Expr {
-                    kind: Kind::Number(x, unit),
-                    span,
-                })
-            }
-            Token::Label(text) => {
-                self.next += 1;
-                Ok(Expr {
-                    kind: Kind::Label(text),
-                    span,
-                })
-            }
-            Token::Name(_) => self.usage(),
-            _ => Err(self.expected("a number, a name or `(`")),
-        }
+        let kind = match self.peek().clone() {
+            Token::Number(x, unit) => Kind::Number(x, unit),
+            Token::Label(text) => Kind::Label(text),
+            Token::Name(_) => return self.usage(),
+            _ => return Err(self.expected("a number, a name or `(`")),
+        };
+        self.next += 1;
+        Ok(Expr { kind, span })
     }
 
     fn usage(&mut self) -> Result<Expr, Fault> {
@@ -359,19 +333,13 @@ impl Parser {
             study = Some(name);
             name = self.name("the name of a metric")?;
         }
-        let arguments = if self.symbol("(") {
-            Some(self.arguments()?)
-        } else {
-            None
+        let arguments = self.symbol("(").then(|| self.arguments()).transpose()?;
+        let kind = Kind::Use {
+            study,
+            name,
+            arguments,
         };
-        Ok(Expr {
-            kind: Kind::Use {
-                study,
-                name,
-                arguments,
-            },
-            span: start..self.end(),
-        })
+        Ok(self.part(kind, start))
     }
 
     fn arguments(&mut self) -> Result<Vec<Argument>, Fault> {
@@ -379,18 +347,12 @@ impl Parser {
         let mut arguments = Vec::new();
         while !self.symbol(")") {
             let named = *self.peek_at(1) == Token::Symbol("=");
-            let name = if named {
-                Some(self.name("the name of an argument")?)
-            } else {
-                None
-            };
+            let name = named
+                .then(|| self.name("the name of an argument"))
+                .transpose()?;
             self.next += usize::from(named);
             let value = self.sum()?;
-            let over = if self.word("over") {
-                Some(self.binders()?)
-            } else {
-                None
-            };
+            let over = self.after("over", Parser::binders)?;
             arguments.push(Argument { name, value, over });
             if !self.symbol(",") {
                 self.expect(")")?;
@@ -400,12 +362,4 @@ impl Parser {
         self.depth -= 1;
         Ok(arguments)
     }
-}
-
-/// Symbols are compared by the text that the lexer gives them.
-fn symbol_of(text: &str) -> &'static str {
-    ["+", "-", "*", "/"]
-        .into_iter()
-        .find(|s| *s == text)
-        .unwrap_or("")
 }

@@ -1,7 +1,7 @@
 //! An expression whose names are known to exist.
 
 use super::ast::{Arithmetic, Compare};
-use crate::metric::{Metric, Of, Selection};
+use crate::metric::{Aggregation, Metric, Selection};
 use crate::unit::Unit;
 
 /// Something that evaluates to a number.
@@ -12,17 +12,17 @@ pub(crate) enum Number {
     Cell(&'static Metric, Selection),
     /// The number of the point at which an axis is fixed.
     Axis(String),
-    /// The same with axes moved to other points, by label.
+    /// As above, with axes moved to other points, by label.
     Bind(Vec<(String, String)>, Box<Number>),
-    /// The same in another study, at the same labels.
+    /// As above in another study, at the same labels.
     Enter(String, Box<Number>),
     Negative(Box<Number>),
     Absolute(Box<Number>),
     Arithmetic(Arithmetic, Box<Number>, Box<Number>),
     /// 100 (second - first) / second: what the first gains on the second.
     Gain(Box<Number>, Box<Number>),
-    Choice(Of, Vec<Number>),
-    Over(Of, Selector, Box<Number>),
+    Choice(Aggregation, Vec<Number>),
+    Over(Aggregation, Selector, Box<Number>),
 }
 
 /// Something that holds or not.
@@ -59,7 +59,7 @@ pub(crate) enum Formula {
 #[derive(Clone)]
 pub(crate) struct Operand {
     pub(crate) number: Number,
-    /// As it is written; empty for constants.
+    /// Source text; empty for constants.
     pub(crate) text: String,
     pub(crate) unit: Option<Unit>,
 }

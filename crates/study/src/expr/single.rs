@@ -1,8 +1,7 @@
-//! Expressions of a single run: those that decide how many runs a cell gets.
+//! Expressions of a single run, which decide how many runs a cell gets.
 
-use super::ast::Arithmetic;
 use super::resolved::{Formula, Number, Operand, Selector};
-use crate::metric::{Metric, Selection};
+use crate::metric::{Metric, Selection, together};
 use crate::record::RunData;
 
 /// The value of a number in one run.
@@ -13,18 +12,12 @@ pub(crate) fn single(number: &Number, run: &RunData) -> Result<f64, String> {
         Number::Negative(inner) => -single(inner, run)?,
         Number::Absolute(inner) => single(inner, run)?.abs(),
         Number::Arithmetic(operator, left, right) => {
-            let (a, b) = (single(left, run)?, single(right, run)?);
-            match operator {
-                Arithmetic::Add => a + b,
-                Arithmetic::Subtract => a - b,
-                Arithmetic::Multiply => a * b,
-                Arithmetic::Divide => a / b,
-            }
+            operator.of(single(left, run)?, single(right, run)?)
         }
         Number::Choice(of, numbers) => {
             let values = numbers.iter().map(|n| single(n, run));
             let values = values.collect::<Result<Vec<f64>, String>>()?;
-            of.together(&values).ok_or("there is nothing to choose")?
+            together(*of, &values).ok_or("there is nothing to choose")?
         }
         other => return Err(single_fault(other).unwrap_or("be computed").to_owned()),
     })
@@ -69,7 +62,7 @@ pub(crate) fn uses(number: &Number, study: &str, found: &mut Vec<(String, Use)>)
     }
 }
 
-/// The same of a formula.
+/// As above, for a formula.
 pub(crate) fn uses_of(formula: &Formula, study: &str, found: &mut Vec<(String, Use)>) {
     let operand = |o: &Operand, found: &mut Vec<_>| uses(&o.number, study, found);
     match formula {

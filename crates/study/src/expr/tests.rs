@@ -2,9 +2,9 @@
 //! verdicts are those of the paper's own numbers.
 
 use super::*;
+use crate::catalogue::{Catalogue, Unknown};
 use crate::collection::Collection;
 use crate::metric::METRICS;
-use crate::paper::{Catalogue, Unknown};
 use crate::results::StudyResults;
 use crate::study::Study;
 use crate::testing::{fake_results, outcome, printed};
@@ -304,8 +304,8 @@ fn every_metric_can_be_asked_for() {
     }
 }
 
-/// The friendliness of `LANGUAGE.md`: two flows in the background get 2 Mbit/s
-/// beside their own kind, 1.6 beside Hybla and 2.1 beside Vegas.
+/// The friendliness of `LANGUAGE.md`: two flows in the background get 2 Mbit/s against their own
+/// kind, 1.6 against Hybla and 2.1 against Vegas.
 #[test]
 fn friendliness_is_an_expression_across_cells() {
     let language = include_str!("../../LANGUAGE.md");
@@ -387,7 +387,7 @@ fn an_interval_must_be_marked() {
     }
 }
 
-/// What the studies of Tables 1 and 2 and of Figures 3 to 12 will vary.
+/// The axes of the studies of Tables 1 and 2 and of Figures 3 to 12.
 const STARTS: &str = r#"
 name = "starts"
 scenario = "x"

@@ -1,4 +1,4 @@
-//! What judging a formula finds.
+//! The verdict on a formula.
 
 /// Whether a formula holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,5 +198,33 @@ fn told(truth: Truth, found: Option<(Finding, String)>, head: &str) -> Finding {
             margin: 0.0,
             text: head.to_owned(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(truth: Truth) -> Finding {
+        Finding {
+            truth,
+            ..Finding::open("a part")
+        }
+    }
+
+    #[test]
+    fn a_conjunction_is_as_true_as_its_least_part_a_disjunction_as_its_most() {
+        use Truth::{Fails, Holds, Open};
+        for (a, b, and, or) in [
+            (Holds, Holds, Holds, Holds),
+            (Holds, Open, Open, Holds),
+            (Holds, Fails, Fails, Holds),
+            (Open, Fails, Fails, Open),
+            (Fails, Fails, Fails, Fails),
+        ] {
+            let parts = || vec![finding(a), finding(b)];
+            assert_eq!(Finding::and(parts()).truth, and, "{a:?} and {b:?}");
+            assert_eq!(Finding::or(parts()).truth, or, "{a:?} or {b:?}");
+        }
     }
 }

@@ -51,8 +51,7 @@ pub(super) fn time() -> String {
 
 /// The label of a time series, and the factor from its usual unit to `unit`.
 pub(super) fn of_series(quantity: SeriesQuantity, unit: Option<&str>) -> (String, f64) {
-    let found = SeriesQuantity::ALL.iter().find(|(_, q, ..)| *q == quantity);
-    let (_, _, about, usual) = found.copied().unwrap_or(SeriesQuantity::ALL[0]);
+    let (about, usual) = quantity.label();
     let factor = |unit: &str| {
         let from = Unit::BitRate.factor(usual)?;
         Some(Unit::BitRate.factor(unit)? / from)

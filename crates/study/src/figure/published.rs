@@ -1,8 +1,8 @@
 //! Numbers that a paper prints in its text, at their places in a figure.
 
-use super::{axis_scale, points};
+use super::axis_scale;
+use crate::reference::ROW_JOIN;
 use crate::study::{FigureKind, FigureSpec, PublishedSpec, Study};
-use crate::table::ROW_JOIN;
 use crate::unit::{Unit, quantity};
 use bentpipe_document::names::list;
 use bentpipe_document::{Diagnostic, Errors};
@@ -13,13 +13,13 @@ use serde::Serialize;
 pub struct PublishedMark {
     /// Where, as the points of curves say it; `None` is a line across the panel.
     pub x: Option<f64>,
-    /// The number.
+    /// The published number, in the unit of the y axis.
     pub y: f64,
     /// The label of the curve that it is of.
     pub series: Option<String>,
     /// The title of the panel that it is in; `None` is every panel.
     pub panel: Option<String>,
-    /// What the paper says, and where.
+    /// Quotation from the paper, and its place.
     pub text: String,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn marks(spec: &FigureSpec, home: &Study) -> Vec<PublishedMark> {
 pub(crate) fn check(spec: &FigureSpec, home: &Study, errors: &Errors) {
     for mark in &spec.published {
         let error = |message: String| {
-            errors.report(Diagnostic::at(mark.span.clone(), message));
+            errors.report(Diagnostic::new(mark.place, message));
         };
         if matches!(spec.kind, FigureKind::Cdf { .. } | FigureKind::Heat { .. }) {
             error("this kind of figure shows no published points".to_owned());
@@ -118,7 +118,7 @@ fn place(x: &str, spec: &FigureSpec, home: &Study) -> Result<f64, String> {
         labels = labels
             .iter()
             .flat_map(|before| {
-                let all = points(axis, spec).into_iter();
+                let all = axis.shown(&spec.only).into_iter();
                 all.map(move |p| longer(before, &p.label))
             })
             .collect();

@@ -11,7 +11,7 @@ pub(crate) struct Case<'a> {
     pub(super) flow: usize,
     /// Index of the link that was named.
     pub(super) link: Option<usize>,
-    /// What the flow did to that link.
+    /// Index of the flow's crossing of that link.
     pub(super) crossing: Option<usize>,
     pub(super) interval: Interval<'a>,
     /// An interval was named.
@@ -23,12 +23,12 @@ impl<'a> Case<'a> {
         &self.outcome.flows[self.flow]
     }
 
-    /// What the flow did in the interval.
+    /// Traffic of the flow in the interval.
     pub(super) fn counts(&self) -> FlowCounts {
         self.interval.flow(self.flow)
     }
 
-    /// What it did to the link that was named.
+    /// Traffic on the named link.
     fn at_link(&self) -> Option<FlowLinkCounts> {
         Some(self.interval.crossing(self.crossing?))
     }
@@ -103,7 +103,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What [`Case::part`] is, for messages.
+    /// Name of [`Case::part`], for messages.
     pub(super) fn what(&self) -> &'static str {
         match self.crossing {
             Some(_) => "the flows took nothing of the link",

@@ -1,10 +1,11 @@
 //! The table of metrics: those that the records of an outcome declare
 //! ([`bentpipe_outcome::Part`]), and those that are computed from them.
 //!
-//! An entry of the latter reads `source name / alias: Unit [how several are taken together,
+//! An entry of the latter has the form `source name / alias: Unit [how several are taken together,
 //! what it takes] "what it says" = how it is computed;`.
 
-use super::{AtLink, Metric, Of, Parameter, Source, Takes, series};
+use super::series::{count_at, peak, rate, rtt_at, time_to_rate, time_to_receive};
+use super::{Aggregation, LinkArg, Metric, MetricArgs, Parameter, Source};
 use crate::unit::{Unit, seconds};
 use bentpipe_outcome::{
     FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, Metric as Declared, Outcome, Part,
@@ -15,45 +16,60 @@ use std::sync::LazyLock;
 macro_rules! metrics {
     ($($source:ident $name:ident $(/ $alias:ident)?: $unit:ident [$($takes:tt)*] $about:literal
         = $get:expr;)*) => {
-        [$(Metric {
-            name: stringify!($name),
-            alias: concat!($(stringify!($alias))?),
-            unit: Unit::$unit,
-            about: $about.to_owned(),
-            source: source!($source [$($takes)*] $get),
+        [$({
+            let (args, source) = source!($source [$($takes)*] $get);
+            Metric {
+                name: stringify!($name),
+                alias: concat!($(stringify!($alias))?),
+                unit: Unit::$unit,
+                about: $about.to_owned(),
+                args,
+                source,
+            }
         }),*]
     };
 }
 
 macro_rules! source {
     (flow [$of:ident $($takes:ident)*] $get:expr) => {
-        Source::Flow($get, Of::$of, FLOW$(.$takes())*)
+        (NONE.flow(Aggregation::$of)$(.$takes())*, Source::Flow($get))
     };
-    (run [] $get:expr) => { Source::Run($get) };
-    (link [] $get:expr) => { Source::Link($get) };
-    (link_in [] $get:expr) => { Source::LinkIn($get) };
-    (fairness [] $get:expr) => { $get };
-    (series [$parameters:ident] $get:expr) => { Source::Series($get, $parameters, Of::Mean) };
+    (run [] $get:expr) => { (NONE, Source::Run($get)) };
+    (link [] $get:expr) => { (NONE.needs_link(), Source::Link($get)) };
+    (link_in [] $get:expr) => { (NONE.needs_link().interval(), Source::LinkIn($get)) };
+    (fairness [] $get:expr) => {
+        (MetricArgs { flow: true, link: LinkArg::May, ..NONE }.interval(), $get)
+    };
+    (series [$parameters:ident] $get:expr) => {
+        (
+            MetricArgs { parameters: $parameters, ..NONE.flow(Aggregation::Mean) },
+            Source::Series($get),
+        )
+    };
 }
 
-const FLOW: Takes = Takes {
-    link: AtLink::Never,
+const NONE: MetricArgs = MetricArgs {
+    flow: false,
+    link: LinkArg::Never,
+    of: None,
     interval: false,
+    parameters: &[],
 };
 
-impl Takes {
-    const fn interval(self) -> Takes {
-        Takes {
-            interval: true,
-            ..self
-        }
+impl MetricArgs {
+    const fn flow(mut self, of: Aggregation) -> MetricArgs {
+        (self.flow, self.of) = (true, Some(of));
+        self
     }
 
-    const fn needs_link(self) -> Takes {
-        Takes {
-            link: AtLink::Must,
-            ..self
-        }
+    const fn interval(mut self) -> MetricArgs {
+        self.interval = true;
+        self
+    }
+
+    const fn needs_link(mut self) -> MetricArgs {
+        self.link = LinkArg::Must;
+        self
     }
 }
 
@@ -102,30 +118,40 @@ pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
 /// noted at checkpoints, and a link where flows have the same metric there.
 fn of_flow(declared: Declared) -> Metric {
     let is_among = |metrics: Vec<Declared>| metrics.iter().any(|m| m.name == declared.name);
-    let takes = Takes {
-        link: if is_among(FlowLinkCounts::metrics()) {
-            AtLink::May
-        } else {
-            AtLink::Never
+    let of = declared.together.unwrap_or(Aggregation::Mean);
+    let args = MetricArgs {
+        link: match is_among(FlowLinkCounts::metrics()) {
+            true => LinkArg::May,
+            false => LinkArg::Never,
         },
         interval: is_among(FlowCounts::metrics()),
+        ..NONE.flow(of)
     };
-    let of = Of::new(declared.together).unwrap_or(Of::Mean);
-    metric_of(declared, Source::DeclaredOfFlow(of, takes))
+    metric_of(
+        declared,
+        args,
+        Source::Flow(|case, name| case.declared(name)),
+    )
 }
 
 /// A metric that the record of links declares.
 fn of_link(declared: Declared) -> Metric {
-    let of = Of::new(declared.together);
-    metric_of(declared, Source::DeclaredOfLink(of))
+    let of = declared.together;
+    let link = match of {
+        Some(_) => LinkArg::May,
+        None => LinkArg::Must,
+    };
+    let get = Source::Link(|_, link, name| link.metric(name));
+    metric_of(declared, MetricArgs { of, link, ..NONE }, get)
 }
 
-fn metric_of(declared: Declared, source: Source) -> Metric {
+fn metric_of(declared: Declared, args: MetricArgs, source: Source) -> Metric {
     Metric {
         name: declared.name,
         alias: declared.alias,
-        unit: Unit::of(declared.quantity),
+        unit: declared.unit,
         about: declared.about,
+        args,
         source,
     }
 }
@@ -135,39 +161,39 @@ fn computed() -> impl Iterator<Item = Metric> {
     metrics! {
         flow goodput / connection_throughput: BitRate [Mean interval]
             "payload delivered over the transfer time, or over the interval; mean over the flows"
-            = |c| Some(c.goodput());
+            = |c, _| Some(c.goodput());
         flow throughput: BitRate [Mean interval]
             "payload sent over the same time, retransmissions included; mean over the flows"
-            = |c| Some(c.throughput());
+            = |c, _| Some(c.throughput());
         flow share: Ratio [Sum interval]
             "share of the goodput of all flows"
-            = |c| c.share();
+            = |c, _| c.share();
         flow wire_share: Ratio [Sum needs_link interval]
             "share of the link that the flow took: bytes transmitted, headers and framing included, \
              over rate x time"
-            = |c| c.wire_share();
+            = |c, _| c.wire_share();
         flow payload_share: Ratio [Sum needs_link interval]
             "share of the link's rate that became payload delivered by the flow"
-            = |c| c.payload_share();
+            = |c, _| c.payload_share();
         flow completion: Ratio [Mean]
             "share of the payload offered that was delivered"
-            = |c| c.flow().completion().map(Ratio::get);
+            = |c, _| c.flow().completion().map(Ratio::get);
         flow first_delivery: Seconds [Mean]
             "from the start to the first payload delivered"
-            = |c| since_start(c.flow().first_delivery_at, c.flow());
+            = |c, _| since_start(c.flow().first_delivery_at, c.flow());
         flow last_delivery: Seconds [Mean]
             "from the start to the last payload delivered"
-            = |c| since_start(c.flow().last_delivery_at, c.flow());
+            = |c, _| since_start(c.flow().last_delivery_at, c.flow());
         flow retransmission_share: Ratio [Mean interval]
             "share of the data packets sent that were sent again"
-            = |c| Some(c.retransmission_share());
+            = |c, _| Some(c.retransmission_share());
         flow congestion_epoch: Seconds [Mean interval]
             "mean time between reductions of the window: the time that goodput is taken over, by \
              their number"
-            = |c| Some(c.congestion_epoch());
+            = |c, _| Some(c.congestion_epoch());
         flow rtt_inflation: Seconds [Mean]
             "how far the mean RTT lies above the smallest"
-            = |c| or_none(c.flow().rtt_inflation());
+            = |c, _| or_none(c.flow().rtt_inflation());
         run total_goodput: BitRate []
             "goodputs of all flows added up"
             = |o| Some(o.total_goodput().bps_f64());
@@ -194,53 +220,53 @@ fn computed() -> impl Iterator<Item = Metric> {
             = |interval, link| interval.unused(link);
         link drop_share: Ratio []
             "share of the packets offered that the queue dropped"
-            = |_, l| l.queue_drop_share().get();
+            = |_, l, _| Some(l.queue_drop_share().get());
         link loss_share: Ratio []
             "share of the packets transmitted that the channel lost"
-            = |_, l| l.channel_loss_share().get();
+            = |_, l, _| Some(l.channel_loss_share().get());
         link link_throughput: BitRate []
             "bytes that left the link over the length of the run"
-            = |o, l| l.throughput(o.ended_at).bps_f64();
+            = |o, l, _| Some(l.throughput(o.ended_at).bps_f64());
         link p95_backlog: Bytes []
             "95th percentile over time of the bytes that wait or are in transmission, framing included"
-            = |_, l| l.rate.bytes_in(l.p95_queueing_delay).as_f64();
+            = |_, l, _| Some(l.rate.bytes_in(l.p95_queueing_delay).as_f64());
         series sent_rate: BitRate [SPAN]
             "payload sent from `from` to `to`"
-            = series::sent_rate;
+            = |s, p| rate(&s.sent, p.nanos(0), p.nanos(1));
         series received_rate: BitRate [SPAN]
             "payload delivered from `from` to `to`"
-            = series::received_rate;
+            = |s, p| rate(&s.delivered, p.nanos(0), p.nanos(1));
         series peak_sent_rate: BitRate [WINDOW]
             "largest payload sent in any `window` between `from` and `to`"
-            = series::peak_sent_rate;
+            = |s, p| peak(&s.sent, p.nanos(0), p.nanos(1), p.nanos(2));
         series peak_received_rate: BitRate [WINDOW]
             "largest payload delivered in any `window` between `from` and `to`"
-            = series::peak_received_rate;
+            = |s, p| peak(&s.delivered, p.nanos(0), p.nanos(1), p.nanos(2));
         series sent_by: Bytes [AT]
             "payload sent by `at`"
-            = series::sent_by;
+            = |s, p| Some(count_at(&s.sent, p.nanos(0)) as f64);
         series received_by: Bytes [AT]
             "payload delivered by `at`"
-            = series::received_by;
+            = |s, p| Some(count_at(&s.delivered, p.nanos(0)) as f64);
         series cwnd_at: Segments [AT]
             "congestion window at `at`"
-            = series::cwnd_at;
+            = |s, p| Some(s.sender_at(p.nanos(0))?.cwnd);
         series flight_at: Segments [AT]
             "segments in flight at `at`"
-            = series::flight_at;
+            = |s, p| Some(s.sender_at(p.nanos(0))?.flight);
         series rtt_at: Seconds [AT]
             "last RTT sample at `at`"
-            = series::rtt_at;
+            = |s, p| rtt_at(s, p.nanos(0));
         series retransmissions_by: Count [AT]
             "data packets sent again by `at`"
-            = series::retransmissions_by;
+            = |s, p| Some(s.sender_at(p.nanos(0)).map_or(0.0, |x| x.retransmissions as f64));
         series time_to_receive: Seconds [SIZE]
             "when `size` of payload had been delivered"
-            = series::time_to_receive;
+            = |s, p| time_to_receive(s, p.get(0));
         series time_to_rate: Seconds [RATE]
             "end of the first `window` that begins at `after` or later in which payload was delivered \
              at `rate`"
-            = series::time_to_rate;
+            = |s, p| time_to_rate(s, p.get(0), p.nanos(1), p.nanos(2));
     }
     .into_iter()
 }

@@ -1,19 +1,19 @@
-//! Which flows, which link and which part of a run a use of a metric means.
+//! The flows, the link and the part of a run to which a use of a metric refers.
 
-use super::{Case, Of};
+use super::{Aggregation, Case};
 use bentpipe_outcome::{Interval, LinkOutcome, Outcome};
 use bentpipe_units::Time;
 
-/// What a use of a metric fixes.
+/// The arguments fixed by a use of a metric.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(crate) struct Selection {
-    /// Flows by name; all where `None`. The common name of counted flows means
-    /// all of them, `*` any letters, and a comma stands between several.
+    /// Flows by name; all where `None`. The common name of counted flows means all of them, `*` any
+    /// letters, and commas separate several.
     pub(crate) flow: Option<String>,
     /// The link.
     pub(crate) link: Option<String>,
     /// How several are taken together; the metric's own way where `None`.
-    pub(crate) of: Option<Of>,
+    pub(crate) of: Option<Aggregation>,
     /// Start of the interval; that of the run where `None`.
     pub(crate) from: Option<Time>,
     /// End of the interval; that of the run where `None`.
@@ -125,7 +125,7 @@ fn is_named(flow: &str, name: &str) -> bool {
             .is_some_and(|bracket| matches(&flow[..bracket], name))
 }
 
-/// True if `text` is `pattern`, in which `*` stands for any letters.
+/// True if `text` matches `pattern`, in which `*` matches any letters.
 fn matches(text: &str, pattern: &str) -> bool {
     let Some((before, rest)) = pattern.split_once('*') else {
         return text == pattern;

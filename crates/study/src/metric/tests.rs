@@ -66,7 +66,7 @@ fn counted_flows_have_a_common_name() {
     assert_eq!(time.value(&run, &select("transfer[2]")), Ok(20.0));
     assert_eq!(time.value(&run, &Selection::default()), Ok(15.0));
     let max = Selection {
-        of: Some(Of::Max),
+        of: Some(Aggregation::Max),
         ..Selection::default()
     };
     assert_eq!(time.value(&run, &max), Ok(20.0));
@@ -221,7 +221,7 @@ fn shares_of_a_link_add_up_or_are_compared() {
     };
     // 2.5 MB in 10 s.
     assert_eq!(share("sat", None), Ok(1.6));
-    assert_eq!(share("sat", Some(Of::Min)), Ok(0.4));
+    assert_eq!(share("sat", Some(Aggregation::Min)), Ok(0.4));
     assert!(share("ground", None).is_err());
     assert!(metric("wire_share").unwrap().needs_link());
 }

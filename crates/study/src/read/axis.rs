@@ -1,163 +1,168 @@
 //! Axes: values at a path, or points that set several.
 
-use super::{Section, is_name, settings};
+use super::lists::once;
+use crate::expr::is_name;
+use crate::schema::{AxisKeys, PointKeys, given};
 use crate::study::{Axis, Point, Setting};
 use crate::unit::quantity;
-use bentpipe_document::Diagnostic;
-use std::ops::Range;
+use bentpipe_document::{
+    Context, Diagnostic, Item, Many, Map, OptionalField, Place, Placed, Reported, Value,
+};
 
 /// Words that arguments of metrics use.
 const TAKEN: [&str; 6] = ["flow", "link", "of", "from", "to", "at"];
 
-pub(super) fn read(top: &Section<'_>) -> Vec<Axis> {
-    let mut axes: Vec<Axis> = Vec::new();
-    for section in top.tables("axis") {
-        let name = section.required_text("name");
-        let points = if section.has("points") {
-            listed(&section)
-        } else {
-            values(&section)
-        };
-        section.finish();
-        let Some(name) = name else { continue };
-        if points.is_empty() {
-            let span = ["values", "points"].into_iter().find(|k| section.has(k));
-            let span = span.map_or(section.span.clone(), |k| section.span_of(k));
-            section.error(
-                Diagnostic::at(span, format!("axis `{}` has no values", name.value))
-                    .help("give `path` and `values = [...]`, or `points = [{ label, set }]`"),
-            );
-        }
-        if !is_name(&name.value) || TAKEN.contains(&name.value.as_str()) {
-            section.error(
-                Diagnostic::at(
-                    name.span.clone(),
-                    format!("an axis cannot be named `{}`", name.value),
-                )
+pub(super) fn read(
+    top: &Context,
+    axes: OptionalField<Vec<AxisKeys>>,
+) -> Result<Vec<Axis>, Reported> {
+    let axes = given(axes)?.unwrap_or_default();
+    let names = axes.iter().filter_map(|axis| axis.name.as_ref().ok());
+    once(top, "axes", names.map(|name| (&*name.value, name.place)));
+    let axes: Vec<_> = axes.into_iter().map(axis).collect();
+    axes.into_iter().collect()
+}
+
+fn axis(mut keys: AxisKeys) -> Result<Axis, Reported> {
+    let context = keys.context.clone();
+    let listed = std::mem::replace(&mut keys.points, Ok(None))?;
+    let name = keys.name.clone();
+    if let Ok(name) = &name
+        && (!is_name(&name.value) || TAKEN.contains(&name.value.as_str()))
+    {
+        let message = format!("an axis cannot be named `{}`", name.value);
+        context.report(
+            Diagnostic::new(name.place, message)
                 .label("expected letters, digits, `_` and `-`")
                 .help("arguments of metrics have names of their own, such as `flow` and `at`"),
-            );
-        }
-        if axes.iter().any(|a| a.name == name.value) {
-            let message = format!("two axes are named `{}`", name.value);
-            section.error(Diagnostic::at(name.span.clone(), message));
-        }
-        axes.push(Axis {
-            name: name.value,
-            points,
-        });
+        );
     }
-    axes
+    let place = keys.values.as_ref().ok().and_then(|v| v.as_ref());
+    let place = place.map_or(context.at, |values| values.place);
+    let points = match listed {
+        Some(points) => {
+            for key in ["path", "values", "labels", "aliases"] {
+                if let Some(entry) = context.table.get(key) {
+                    let message = format!("the axis has `points`, which take the place of `{key}`");
+                    context.report(Diagnostic::new(entry.key_place, message));
+                }
+            }
+            points.value.into_iter().map(listed_point).collect()
+        }
+        None => values(keys)?.into_iter().map(Ok).collect::<Vec<_>>(),
+    };
+    let points: Vec<(Point, Place)> = points.into_iter().collect::<Result<_, _>>()?;
+    let name = name?.value;
+    if points.is_empty() {
+        context.report(
+            Diagnostic::new(place, format!("axis `{name}` has no values"))
+                .help("give `path` and `values = [...]`, or `points = [{ label, set }]`"),
+        );
+    }
+    tell_apart(&context, &points);
+    Ok(Axis {
+        name,
+        points: points.into_iter().map(|(point, _)| point).collect(),
+    })
 }
 
 /// `path` and `values`, with optional `labels` and `aliases`.
-fn values(section: &Section<'_>) -> Vec<Point> {
-    let paths = section.texts("path");
-    let values = section.values("values");
-    let mut labels = section.texts("labels");
-    let mut aliases = section.texts("aliases");
-    if paths.is_empty() && section.has("values") {
-        section.error(Diagnostic::at(
-            section.span.clone(),
-            "the axis has `values` but no `path`",
-        ));
+fn values(keys: AxisKeys) -> Result<Vec<(Point, Place)>, Reported> {
+    let context = &keys.context;
+    let paths = given(keys.path)?.unwrap_or_default().values();
+    let values = given(keys.values)?.map_or_else(Vec::new, |values| values.0);
+    if paths.is_empty() && context.has("values") {
+        let message = "the axis has `values` but no `path`";
+        context.report(Diagnostic::new(context.at, message));
     }
-    for (key, list) in [("labels", &mut labels), ("aliases", &mut aliases)] {
-        if section.has(key) && list.len() != values.len() {
-            section.error(Diagnostic::at(
-                section.span_of(key),
-                format!("{} {key} for {} values", list.len(), values.len()),
-            ));
-            list.clear();
+    let names = |key: &str, list: OptionalField<Many<String>>| {
+        let Some(list) = list? else {
+            return Ok(Vec::new());
+        };
+        let found = list.value.0.len();
+        if found != values.len() {
+            let message = format!("{found} {key} for {} values", values.len());
+            context.report(Diagnostic::new(list.place, message));
+            return Ok(Vec::new());
         }
-    }
-    let mut points = Points {
-        section,
-        points: Vec::new(),
+        Ok(list.value.0)
     };
-    for (i, (toml, text, span)) in values.into_iter().enumerate() {
-        let text = text.unwrap_or_else(|| toml.clone());
-        let label = labels.get(i).map(|l| l.value.clone());
+    let labels: Vec<Placed<String>> = names("labels", keys.labels)?;
+    let aliases = names("aliases", keys.aliases)?;
+    let points = values.iter().enumerate().map(|(i, value)| {
+        let toml = source(context, &value.value);
+        let text = match &value.value.value {
+            Value::Text(text) => text.clone(),
+            _ => toml.clone(),
+        };
+        let label = labels.get(i);
         let settings = paths.iter().map(|path| Setting {
-            path: path.value.clone(),
+            path: path.clone(),
             value: toml.clone(),
         });
         let point = Point {
             value: quantity(&text),
-            label: label.unwrap_or(text),
-            alias: aliases.get(i).map(|a| a.value.clone()),
             settings: settings.collect(),
+            label: label.map_or(text, |label| label.value.clone()),
+            alias: aliases.get(i).map(|alias| alias.value.clone()),
         };
-        let at = labels.get(i).map_or(span, |l| l.span.clone());
-        points.push(point, at);
-    }
-    points.points
+        (point, label.map_or(value.place, |label| label.place))
+    });
+    Ok(points.collect())
 }
 
-/// `points = [{ label, alias, value, set }]`.
-fn listed(section: &Section<'_>) -> Vec<Point> {
-    let mut points = Points {
-        section,
-        points: Vec::new(),
+/// One of `points = [{ label, alias, value, set }]`.
+fn listed_point(keys: PointKeys) -> Result<(Point, Place), Reported> {
+    let label = keys.label?;
+    let value = given(keys.value)?.map(|value| value.0);
+    let point = Point {
+        value: value.or_else(|| quantity(&label.value)),
+        label: label.value,
+        alias: given(keys.alias)?,
+        settings: settings(&keys.context, keys.set)?,
     };
-    for entry in section.tables("points") {
-        let label = entry.required_text("label");
-        let alias = entry.text("alias").map(|t| t.value);
-        let value = entry.text("value");
-        let settings = settings(&entry, "set");
-        entry.finish();
-        if let Some(value) = &value
-            && quantity(&value.value).is_none()
-        {
-            entry.error(
-                Diagnostic::at(
-                    value.span.clone(),
-                    format!("`{}` is no quantity", value.value),
-                )
-                .label("expected a number with its unit, such as `1 MB`"),
-            );
-        }
-        let Some(label) = label else { continue };
-        let value = value
-            .and_then(|v| quantity(&v.value))
-            .or_else(|| quantity(&label.value));
-        points.push(
-            Point {
-                label: label.value,
-                alias,
-                value,
-                settings,
-            },
-            label.span,
-        );
-    }
-    points.points
+    Ok((point, label.place))
 }
 
-struct Points<'s, 'a> {
-    section: &'s Section<'a>,
-    points: Vec<Point>,
-}
-
-impl Points<'_, '_> {
-    /// Adds a point; labels and aliases must tell points apart.
-    fn push(&mut self, point: Point, at: Range<usize>) {
-        let mut names = vec![point.label.as_str()];
-        names.extend(point.alias.as_deref().filter(|a| *a != point.label));
-        for name in names {
+/// Labels and aliases must tell points apart.
+fn tell_apart(context: &Context, points: &[(Point, Place)]) {
+    for (i, (point, place)) in points.iter().enumerate() {
+        let alias = point.alias.as_deref();
+        let names = [
+            Some(point.label.as_str()),
+            alias.filter(|a| *a != point.label),
+        ];
+        for name in names.into_iter().flatten() {
             let known = |p: &Point| p.label == name || p.alias.as_deref() == Some(name);
-            if self.points.iter().any(known) {
+            if points[..i].iter().any(|(other, _)| known(other)) {
                 let message = format!("two points of the axis are named `{name}`");
-                self.section.error(Diagnostic::at(at.clone(), message));
+                context.report(Diagnostic::new(*place, message));
             }
         }
-        if let Some(alias) = &point.alias
-            && !is_name(alias)
-        {
+        if let Some(alias) = alias.filter(|alias| !is_name(alias)) {
             let message = format!("`{alias}` cannot be an alias");
             let label = "an alias has letters, digits, `_` and `-` and begins with a letter";
-            self.section.error(Diagnostic::at(at, message).label(label));
+            context.report(Diagnostic::new(*place, message).label(label));
         }
-        self.points.push(point);
     }
+}
+
+/// A table of paths and values, `{ "link.satellite.rate" = "2 Mbit/s" }`.
+pub(super) fn settings(
+    context: &Context,
+    set: OptionalField<Map<Item>>,
+) -> Result<Vec<Setting>, Reported> {
+    let set = given(set)?.unwrap_or_default();
+    let setting = |(path, item)| Setting {
+        path,
+        value: source(context, &item),
+    };
+    Ok(set.values().map(setting).collect())
+}
+
+/// A value as it is written in the file.
+fn source(context: &Context, item: &Item) -> String {
+    let text = &context.errors.origin().source.text;
+    let written = item.place.span().and_then(|span| text.get(span));
+    written.unwrap_or_default().to_owned()
 }

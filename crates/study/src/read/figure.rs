@@ -1,206 +1,200 @@
 //! Figures.
 
-use super::table::{Axes, check_value, one_value, selection};
-use super::{Section, home};
+use super::lists::each;
+use super::shown::{Axes, check_value, home, selection};
+use crate::catalogue::Catalogue;
 use crate::figure::check_published;
-use crate::paper::Catalogue;
-use crate::study::{AxisSpec, FigureKind, FigureSpec, PublishedSpec, SeriesQuantity, Study};
+use crate::schema::{
+    BreakKeys, FigureKeys, FigureKinds, GroupKeys, PublishedKeys, ShownKeys, given,
+};
+use crate::study::{
+    AxisSpec, FigureKind, FigureSpec, PublishedSpec, SeriesQuantity, Study, ValueSpec,
+};
 use crate::unit::Unit;
 use bentpipe_document::names::list;
-use bentpipe_document::{Diagnostic, Errors};
+use bentpipe_document::{Context, Diagnostic, Errors, Field, OptionalField, Placed, Reported};
 use bentpipe_units::Duration;
 
-const KINDS: [&str; 6] = ["series", "line", "bars", "box", "cdf", "heat"];
-const SCALES: [&str; 2] = ["linear", "log"];
-
-pub(super) fn read(section: &Section<'_>) -> Option<FigureSpec> {
-    let slug = section.slug("slug");
-    let text = |key: &str| section.text(key).map(|t| t.value);
-    let (title, from) = (text("title").unwrap_or_default(), text("from"));
-    let (at, only) = selection(section);
-    let series = text("series");
-    let (x_label, y_label) = (text("x_label"), text("y_label"));
-    let reference = text("reference");
-    let facets = text("facets");
-    let published = section.tables("published");
-    let published = published.iter().filter_map(read_published).collect();
-    let (x_axis, y_axis) = (axis(section, "x"), axis(section, "y"));
-    let kind = kind(section);
-    section.finish();
-    let span = section.span.clone();
-    Some(FigureSpec {
-        slug,
-        title,
-        from,
+pub(super) fn read(kinds: FigureKinds) -> Result<FigureSpec, Reported> {
+    let (keys, kind) = kind(kinds);
+    let x_axis = axis(&keys.context, keys.x_scale, keys.x_break);
+    let y_axis = axis(&keys.context, keys.y_scale, keys.y_break);
+    let published = each(keys.published, published);
+    let (at, only) = selection(keys.at, keys.only)?;
+    Ok(FigureSpec {
+        slug: keys.slug?.value.0,
+        title: given(keys.title)?.unwrap_or_default(),
+        from: given(keys.from)?,
         kind: kind?,
-        series,
+        series: given(keys.series)?,
         at,
         only,
-        x_label,
-        y_label,
-        reference,
-        published,
-        facets,
-        x_axis,
-        y_axis,
-        span,
+        x_label: given(keys.x_label)?,
+        y_label: given(keys.y_label)?,
+        reference: given(keys.reference)?,
+        published: published?,
+        facets: given(keys.facets)?,
+        x_axis: x_axis?,
+        y_axis: y_axis?,
+        place: keys.context.at,
+    })
+}
+
+/// The keys that all kinds have, and what its own make.
+fn kind(kinds: FigureKinds) -> (FigureKeys, Result<FigureKind, Reported>) {
+    match kinds {
+        FigureKinds::Series {
+            context,
+            common,
+            y,
+            flow,
+            window,
+            unit,
+        } => (common, series(&context, y, flow, window, unit)),
+        FigureKinds::Line {
+            common, shown, x, ..
+        } => {
+            let y = value(shown, 2);
+            let kind = y.and_then(|y| Ok(FigureKind::Line { x: x?.value, y }));
+            (common, kind)
+        }
+        FigureKinds::Bars {
+            common,
+            shown,
+            groups,
+            ..
+        } => {
+            let parts = grouped(groups, shown);
+            (
+                common,
+                parts.map(|(groups, y)| FigureKind::Bars { groups, y }),
+            )
+        }
+        FigureKinds::Box {
+            common,
+            shown,
+            groups,
+            ..
+        } => {
+            let parts = grouped(groups, shown);
+            (
+                common,
+                parts.map(|(groups, y)| FigureKind::Box { groups, y }),
+            )
+        }
+        FigureKinds::Cdf { common, shown, .. } => {
+            (common, value(shown, 2).map(|y| FigureKind::Cdf { y }))
+        }
+        FigureKinds::Heat {
+            context,
+            common,
+            shown,
+            x,
+            decimals,
+        } => {
+            let rows = common.series.clone();
+            let rows = rows.and_then(|series| context.need("series", series));
+            let y = rows.and_then(|_| value(shown, decimals?.value));
+            let kind = y.and_then(|y| Ok(FigureKind::Heat { x: x?.value, y }));
+            (common, kind)
+        }
+    }
+}
+
+fn value(shown: ShownKeys, decimals: u32) -> Result<ValueSpec, Reported> {
+    Ok(ValueSpec {
+        label: None,
+        expression: shown.y?.value,
+        unit: given(shown.unit)?,
+        decimals,
+    })
+}
+
+fn grouped(groups: GroupKeys, shown: ShownKeys) -> Result<(Vec<String>, ValueSpec), Reported> {
+    let groups = given(groups.groups)?.unwrap_or_default().values();
+    Ok((groups, value(shown, 2)?))
+}
+
+fn series(
+    context: &Context,
+    y: Field<SeriesQuantity>,
+    flow: OptionalField<String>,
+    window: OptionalField<Duration>,
+    unit: OptionalField<String>,
+) -> Result<FigureKind, Reported> {
+    let (y, unit) = (y?.value, unit?);
+    if let Some(unit) = &unit {
+        check_rate_unit(context, y, unit);
+    }
+    Ok(FigureKind::Series {
+        y,
+        flow: given(flow)?,
+        window: window?.map(|window| (window.value, window.place)),
+        unit: unit.map(|unit| unit.value),
     })
 }
 
 /// `x_scale = "log"` and `x_break = { from = 20, to = 180 }`.
-fn axis(section: &Section<'_>, name: &str) -> AxisSpec {
-    let key = format!("{name}_scale");
-    let scale = section.text(&key);
-    if let Some(scale) = scale.as_ref().filter(|s| !SCALES.contains(&&*s.value)) {
-        section.error(
-            Diagnostic::at(
-                scale.span.clone(),
-                format!("unknown scale `{}`", scale.value),
-            )
-            .label(format!("expected one of {}", list(SCALES)))
-            .suggest_from(&scale.value, SCALES),
-        );
-    }
-    let log = scale.is_some_and(|s| s.value == "log");
-    let gap = section.table(&format!("{name}_break")).and_then(|gap| {
-        let ends = gap.number("from").zip(gap.number("to"));
-        gap.finish();
-        if ends.is_none_or(|(from, to)| from >= to) {
-            let message = "a break needs a `from` and a larger `to`";
-            section.error(Diagnostic::at(gap.span.clone(), message));
-            return None;
+fn axis(
+    context: &Context,
+    log: Field<bool>,
+    gap: OptionalField<BreakKeys>,
+) -> Result<AxisSpec, Reported> {
+    let log = log?.value;
+    let ends = match given(gap)? {
+        None => None,
+        Some(gap) => {
+            let (from, to, at) = (gap.from?.value, gap.to?.value, gap.context.at);
+            if from >= to {
+                let message = "a break needs a `from` and a larger `to`";
+                context.report(Diagnostic::new(at, message));
+            }
+            if log {
+                let message = "a logarithmic axis is not broken";
+                context.report(Diagnostic::new(at, message));
+            }
+            Some((from, to))
         }
-        if log {
-            let message = "a logarithmic axis is not broken";
-            section.error(Diagnostic::at(gap.span.clone(), message));
-        }
-        ends
-    });
-    AxisSpec { log, gap }
+    };
+    Ok(AxisSpec { log, gap: ends })
 }
 
-/// `{ x, y, series, facet, text }`: a number that the paper prints.
-fn read_published(section: &Section<'_>) -> Option<PublishedSpec> {
-    let x = section.word("x");
-    let y = section.number("y");
-    let series = section.text("series").map(|t| t.value);
-    let facet = section.text("facet").map(|t| t.value);
-    let text = section.required_text("text");
-    section.finish();
-    if y.is_none() && !section.has("y") {
-        let message = "`y` is missing";
-        section.error(Diagnostic::at(section.span.clone(), message));
-    }
-    Some(PublishedSpec {
-        x,
-        y: y?,
-        series,
-        facet,
-        text: text?.value,
-        span: section.span.clone(),
+fn published(keys: PublishedKeys) -> Result<PublishedSpec, Reported> {
+    Ok(PublishedSpec {
+        x: given(keys.x)?.map(|x| x.0),
+        y: keys.y?.value,
+        series: given(keys.series)?,
+        facet: given(keys.facet)?,
+        text: keys.text?.value,
+        place: keys.context.at,
     })
 }
 
-fn kind(section: &Section<'_>) -> Option<FigureKind> {
-    let kind = section.required_text("kind")?;
-    let unit = section.text("unit").map(|t| t.value);
-    match kind.value.as_str() {
-        "series" => {
-            let y = section.required_text("y")?;
-            let names = SeriesQuantity::ALL.map(|(name, ..)| name);
-            let quantity = SeriesQuantity::ALL
-                .iter()
-                .find(|(name, ..)| *name == y.value);
-            if quantity.is_none() {
-                section.error(
-                    Diagnostic::at(y.span, format!("unknown quantity `{}`", y.value))
-                        .label(format!("expected one of {}", list(names)))
-                        .suggest_from(&y.value, names),
-                );
-            }
-            let flow = section.text("flow").map(|t| t.value);
-            let window = section.text("window").and_then(|text| {
-                let span = text.span.clone();
-                section.parse(text).map(|window: Duration| (window, span))
-            });
-            if let Some((_, span)) = window.as_ref().filter(|(window, _)| window.is_zero()) {
-                section.error(Diagnostic::at(
-                    span.clone(),
-                    "a window of no length has no rate",
-                ));
-            }
-            let quantity = quantity?.1;
-            if let Some(unit) = &unit {
-                check_rate_unit(section, quantity, unit);
-            }
-            Some(FigureKind::Series {
-                y: quantity,
-                flow,
-                window,
-                unit,
-            })
-        }
-        "line" => {
-            let x = section.required_text("x").map(|t| t.value);
-            let y = one_value(section, "y", unit.as_ref(), 2);
-            Some(FigureKind::Line { x: x?, y: y? })
-        }
-        "bars" | "box" => {
-            let groups = section.texts("groups").into_iter();
-            let groups = groups.map(|t| t.value).collect();
-            let y = one_value(section, "y", unit.as_ref(), 2)?;
-            Some(match kind.value.as_str() {
-                "box" => FigureKind::Box { groups, y },
-                _ => FigureKind::Bars { groups, y },
-            })
-        }
-        "cdf" => {
-            let y = one_value(section, "y", unit.as_ref(), 2);
-            Some(FigureKind::Cdf { y: y? })
-        }
-        "heat" => {
-            let x = section.required_text("x").map(|t| t.value);
-            section.required_text("series");
-            let decimals = section.integer("decimals", 0..=6).map_or(1, |n| n as u32);
-            let y = one_value(section, "y", unit.as_ref(), decimals);
-            Some(FigureKind::Heat { x: x?, y: y? })
-        }
-        other => {
-            section.error(
-                Diagnostic::at(kind.span, format!("unknown kind of figure `{other}`"))
-                    .label(format!("expected one of {}", list(KINDS)))
-                    .suggest_from(other, KINDS),
-            );
-            None
-        }
-    }
-}
-
 /// Only rates are drawn in a unit of one's choice.
-fn check_rate_unit(section: &Section<'_>, quantity: SeriesQuantity, unit: &str) {
-    let span = section.span_of("unit");
+fn check_rate_unit(context: &Context, quantity: SeriesQuantity, unit: &Placed<String>) {
     if !matches!(quantity, SeriesQuantity::Rate | SeriesQuantity::SentRate) {
         let message = "a time series has a `unit` only if it is a rate";
-        section.error(Diagnostic::at(span, message));
-    } else if Unit::BitRate.factor(unit).is_none() {
-        section.error(
-            Diagnostic::at(span, format!("`{unit}` is not a unit of a rate"))
+        context.report(Diagnostic::new(unit.place, message));
+    } else if Unit::BitRate.factor(&unit.value).is_none() {
+        let message = format!("`{}` is not a unit of a rate", unit.value);
+        context.report(
+            Diagnostic::new(unit.place, message)
                 .label(format!("expected one of {}", list(Unit::BitRate.names())))
-                .suggest_from(unit, Unit::BitRate.names()),
+                .suggest_from(&unit.value, Unit::BitRate.names()),
         );
     }
 }
 
 pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
     for figure in &study.figures {
-        let Some(home) = home(study, figure.from.as_deref(), studies, &figure.span, errors) else {
+        let Some(home) = home(study, figure.from.as_deref(), studies, figure.place, errors) else {
             continue;
         };
         let mut shown: Vec<&String> = figure.series.iter().chain(&figure.facets).collect();
         shown.extend(figure.kind.axes());
         let axes = Axes {
             home,
-            span: &figure.span,
+            place: figure.place,
             errors,
         };
         if !axes.check(&shown, &figure.at, &figure.only) {
@@ -211,44 +205,37 @@ pub(super) fn check(study: &Study, studies: &dyn Catalogue, errors: &Errors) {
         if let Some(y) = figure.kind.value() {
             check_value(y, home, studies, &fixed, errors);
         }
-        match &figure.kind {
-            FigureKind::Series { window, .. } => {
-                let error = |message: String| Diagnostic::at(figure.span.clone(), message);
-                if let (Some(interval), Some((window, span))) = (home.series, window)
-                    && *window < interval
-                    && !window.is_zero()
-                {
-                    let message = format!(
-                        "a rate over {window}, but `{}` records a sample every {interval}",
-                        home.name
+        if let FigureKind::Series { window, .. } = &figure.kind {
+            let error = |message: String| Diagnostic::new(figure.place, message);
+            if let (Some(interval), Some((window, place))) = (home.series, window)
+                && *window < interval
+                && !window.is_zero()
+            {
+                let message = format!(
+                    "a rate over {window}, but `{}` records a sample every {interval}",
+                    home.name
+                );
+                errors.report(
+                    Diagnostic::new(*place, message)
+                        .label(format!("expected {interval} or more"))
+                        .help(format!("or record more often: `series = \"{window}\"`")),
+                );
+            }
+            if home.series.is_none() {
+                let message = format!("study `{}` records no time series", home.name);
+                errors.report(error(message).help("add `series = \"100 ms\"` to it"));
+            }
+            for axis in &home.axes {
+                if axis.points.len() > 1 && !fixed.contains(&axis.name.as_str()) {
+                    let help = format!(
+                        "make it the `series`, or fix it with `at = {{ {} = ... }}`",
+                        axis.name
                     );
                     errors.report(
-                        Diagnostic::at(span.clone(), message)
-                            .label(format!("expected {interval} or more"))
-                            .help(format!("or record more often: `series = \"{window}\"`")),
+                        error(format!("axis `{}` is not fixed here", axis.name)).help(help),
                     );
                 }
-                if home.series.is_none() {
-                    let message = format!("study `{}` records no time series", home.name);
-                    errors.report(error(message).help("add `series = \"100 ms\"` to it"));
-                }
-                for axis in &home.axes {
-                    if axis.points.len() > 1 && !fixed.contains(&axis.name.as_str()) {
-                        let help = format!(
-                            "make it the `series`, or fix it with `at = {{ {} = ... }}`",
-                            axis.name
-                        );
-                        errors.report(
-                            error(format!("axis `{}` is not fixed here", axis.name)).help(help),
-                        );
-                    }
-                }
             }
-            FigureKind::Line { .. }
-            | FigureKind::Bars { .. }
-            | FigureKind::Box { .. }
-            | FigureKind::Cdf { .. }
-            | FigureKind::Heat { .. } => {}
         }
     }
 }

@@ -33,6 +33,36 @@ fn the_papers_study_reads() {
 }
 
 #[test]
+fn a_bar_that_is_missed_needs_what_is_recorded() {
+    let bar = "mean = \"1.5%\"";
+    let alone = rendered(&changed(bar, "mean = \"1.5%\"\nmissed = \"a slip\""));
+    assert!(alone.contains("needs `recorded`"), "{alone}");
+    let recorded =
+        "mean = \"1.5%\"\nmissed = \"a slip\"\nrecorded = { mean = \"120%\", band = \"2%\" }";
+    let study = Study::parse("study.toml", &changed(bar, recorded)).unwrap();
+    let limits = &study.tables[0].bar.as_ref().unwrap().limits;
+    let recorded = limits.recorded.unwrap();
+    assert_eq!((recorded.mean, recorded.band), (Some(1.2), 0.02));
+    let open = rendered(&changed(
+        bar,
+        "mean = \"1.5%\"\nrecorded = { mean = \"120%\" }",
+    ));
+    assert!(open.contains("`band`"), "{open}");
+}
+
+#[test]
+fn a_claim_says_what_its_verdict_rests_on() {
+    let study = Study::parse("study.toml", GOOD).unwrap();
+    assert_eq!(study.claims[0].basis, "");
+    let id = format!("id = \"{}\"", study.claims[0].id);
+    let text = changed(&id, &format!("{id}\nbasis = \"by fit\""));
+    assert_eq!(
+        Study::parse("study.toml", &text).unwrap().claims[0].basis,
+        "by fit"
+    );
+}
+
+#[test]
 fn mistakes_are_pointed_at() {
     let studies = [
         "name = ",

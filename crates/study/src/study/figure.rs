@@ -1,8 +1,8 @@
 //! The figures that a study draws.
 
 use super::{Labels, Shown, ValueSpec};
+use bentpipe_document::Place;
 use bentpipe_units::Duration;
-use std::ops::Range;
 
 /// A figure to draw.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct FigureSpec {
     pub title: String,
     /// The study whose axes and results it shows; its own where `None`.
     pub from: Option<String>,
-    /// What is drawn.
+    /// Content of the figure.
     pub kind: FigureKind,
     /// The axis with one curve or bar per point; `None` draws one.
     pub series: Option<String>,
@@ -35,7 +35,7 @@ pub struct FigureSpec {
     pub x_axis: AxisSpec,
     /// The y axis; of a map, that of its colours.
     pub y_axis: AxisSpec,
-    pub(crate) span: Range<usize>,
+    pub(crate) place: Place,
 }
 
 /// How an axis of a figure is drawn.
@@ -43,7 +43,7 @@ pub struct FigureSpec {
 pub struct AxisSpec {
     /// Whether it is logarithmic.
     pub log: bool,
-    /// What it leaves out, in the unit that it shows.
+    /// The omitted range, in the displayed unit.
     pub gap: Option<(f64, f64)>,
 }
 
@@ -58,9 +58,9 @@ pub struct PublishedSpec {
     pub series: Option<String>,
     /// The point of the figure's `facets` that it is of; `None` is every panel.
     pub facet: Option<String>,
-    /// What the paper says, and where.
+    /// Quotation from the paper, and its place.
     pub text: String,
-    pub(crate) span: Range<usize>,
+    pub(crate) place: Place,
 }
 
 /// The kinds of figures.
@@ -68,13 +68,13 @@ pub struct PublishedSpec {
 pub enum FigureKind {
     /// Over time, of the first replication.
     Series {
-        /// What is drawn.
+        /// The plotted quantity.
         y: SeriesQuantity,
         /// The flow; the first where `None`.
         flow: Option<String>,
-        /// Window over which rates are taken, and where it stands in the file; half
-        /// a second, or an interval of the series if that is longer, where `None`.
-        window: Option<(Duration, Range<usize>)>,
+        /// Window over which rates are taken, and its position in the file; half a second, or an
+        /// interval of the series if that is longer, where `None`.
+        window: Option<(Duration, Place)>,
         /// The unit of rates; kB/s where `None`.
         unit: Option<String>,
     },
@@ -127,7 +127,7 @@ impl FigureKind {
         }
     }
 
-    /// The axes along which values stand.
+    /// The axes of the values.
     #[must_use]
     pub fn axes(&self) -> &[String] {
         match self {
@@ -138,7 +138,7 @@ impl FigureKind {
     }
 }
 
-/// What a figure over time can show.
+/// Quantities of a figure over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeriesQuantity {
     /// Congestion window, segments.
@@ -160,35 +160,29 @@ pub enum SeriesQuantity {
 }
 
 impl SeriesQuantity {
-    /// Every quantity: its name, label and unit.
-    pub const ALL: [(&'static str, SeriesQuantity, &'static str, &'static str); 8] = [
-        (
-            "cwnd",
-            SeriesQuantity::Cwnd,
-            "congestion window",
-            "segments",
-        ),
-        (
-            "ssthresh",
-            SeriesQuantity::Ssthresh,
-            "slow start threshold",
-            "segments",
-        ),
-        ("flight", SeriesQuantity::Flight, "in flight", "segments"),
-        ("rtt", SeriesQuantity::Rtt, "round-trip time", "s"),
-        (
-            "received",
-            SeriesQuantity::Received,
-            "payload received",
-            "kB",
-        ),
-        ("sent", SeriesQuantity::Sent, "payload sent", "kB"),
-        ("rate", SeriesQuantity::Rate, "rate of delivery", "kB/s"),
-        (
-            "sent_rate",
-            SeriesQuantity::SentRate,
-            "rate of sending",
-            "kB/s",
-        ),
+    /// Every quantity with its name.
+    pub(crate) const WORDS: [(&'static str, SeriesQuantity); 8] = [
+        ("cwnd", SeriesQuantity::Cwnd),
+        ("ssthresh", SeriesQuantity::Ssthresh),
+        ("flight", SeriesQuantity::Flight),
+        ("rtt", SeriesQuantity::Rtt),
+        ("received", SeriesQuantity::Received),
+        ("sent", SeriesQuantity::Sent),
+        ("rate", SeriesQuantity::Rate),
+        ("sent_rate", SeriesQuantity::SentRate),
     ];
+
+    /// Its label and unit.
+    pub(crate) fn label(self) -> (&'static str, &'static str) {
+        match self {
+            SeriesQuantity::Cwnd => ("congestion window", "segments"),
+            SeriesQuantity::Ssthresh => ("slow start threshold", "segments"),
+            SeriesQuantity::Flight => ("in flight", "segments"),
+            SeriesQuantity::Rtt => ("round-trip time", "s"),
+            SeriesQuantity::Received => ("payload received", "kB"),
+            SeriesQuantity::Sent => ("payload sent", "kB"),
+            SeriesQuantity::Rate => ("rate of delivery", "kB/s"),
+            SeriesQuantity::SentRate => ("rate of sending", "kB/s"),
+        }
+    }
 }

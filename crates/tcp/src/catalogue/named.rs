@@ -14,31 +14,31 @@ use bentpipe_cc::{
 use bentpipe_units::Duration;
 use std::sync::LazyLock;
 
-/// A transport that has a name of its own.
+/// A named transport.
 #[derive(Clone, Debug)]
 pub struct NamedTransport {
     /// As scenarios write it.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// One-line description.
     pub summary: &'static str,
     /// Paper with section or equation, or RFC.
     pub source: &'static str,
     settings: Settings,
 }
 
-/// What makes a transport up.
+/// The components of a transport.
 #[derive(Clone, Debug)]
 enum Settings {
     /// The congestion control of its name, and what that has around it.
     Control(&'static TransportDefaults),
-    /// The same of a control that a user brought along.
+    /// The settings for a user's control.
     Brought(OwnControl),
-    /// A function.
+    /// A function that returns the transport's settings.
     Own(fn() -> TransportSettings),
 }
 
 impl NamedTransport {
-    /// What makes it up; the rest is left to the profile.
+    /// Its components; the profile determines the rest.
     #[must_use]
     pub fn settings(&self) -> TransportSettings {
         match &self.settings {
@@ -54,7 +54,7 @@ impl NamedTransport {
         }
     }
 
-    /// The transport as it stands, under the profile `rfc`.
+    /// The transport with its own settings, under the profile `rfc`.
     #[must_use]
     pub fn transport(&self) -> Transport {
         self.settings().resolve(self.name)
@@ -143,128 +143,114 @@ fn suggesting(recovery: Recovery) -> TransportSettings {
 }
 
 const fn named(
+    after: &'static str,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
     settings: fn() -> TransportSettings,
-) -> NamedTransport {
-    NamedTransport {
+) -> (&'static str, NamedTransport) {
+    let named = NamedTransport {
         name,
         summary,
         source,
         settings: Settings::Own(settings),
-    }
+    };
+    (after, named)
 }
 
 /// Transports that are not named after a congestion control, each with the one
 /// that it follows in lists.
 static OTHERS: [(&str, NamedTransport); 8] = [
-    (
+    named(
         "newreno",
-        named(
-            "reno",
-            "fast recovery that ends with the first new ACK",
-            "RFC 2581",
-            || suggesting(Recovery::Reno),
-        ),
+        "reno",
+        "fast recovery that ends with the first new ACK",
+        "RFC 2581",
+        || suggesting(Recovery::Reno),
     ),
-    (
+    named(
         "newreno",
-        named(
-            "tahoe",
-            "slow start after every loss",
-            "Jacobson 1988",
-            || newreno(Recovery::Tahoe),
-        ),
+        "tahoe",
+        "slow start after every loss",
+        "Jacobson 1988",
+        || newreno(Recovery::Tahoe),
     ),
-    (
+    named(
         "newreno",
-        named(
-            "sack",
-            "selective acknowledgements: the standards of today",
-            "RFC 5681, RFC 6675, RFC 6928",
-            || suggesting(Recovery::Sack),
-        ),
+        "sack",
+        "selective acknowledgements: the standards of today",
+        "RFC 5681, RFC 6675, RFC 6928",
+        || suggesting(Recovery::Sack),
     ),
-    (
+    named(
         "newreno",
-        named(
-            "fack",
-            "forward acknowledgement",
-            "Mathis & Mahdavi 1996",
-            || newreno(Recovery::Fack),
-        ),
+        "fack",
+        "forward acknowledgement",
+        "Mathis & Mahdavi 1996",
+        || newreno(Recovery::Fack),
     ),
-    (
+    named(
         "westwood+",
-        named(
-            "e-tcpw",
-            "Enhanced Westwood: SACK, Hoe's estimate, recovery fix",
-            "Caini & Firrincieli 2006, section IV.C",
-            || TransportSettings {
-                suggested: Suggested {
-                    recovery: Some(Recovery::Sack),
-                    recovery_fix: Some(true),
-                    ..Suggested::default()
-                },
-                parameters: Parameters::new().with("hoe", "round"),
-                on_linux: None,
-                ..control("westwood")
+        "e-tcpw",
+        "Enhanced Westwood: SACK, Hoe's estimate, recovery fix",
+        "Caini & Firrincieli 2006, section IV.C",
+        || TransportSettings {
+            suggested: Suggested {
+                recovery: Some(Recovery::Sack),
+                recovery_fix: Some(true),
+                ..Suggested::default()
             },
-        ),
+            parameters: Parameters::new().with("hoe", "round"),
+            on_linux: None,
+            ..control("westwood")
+        },
     ),
-    (
+    named(
         "cubic",
-        named(
-            "ideal",
-            "an analytic bound: the bottleneck's rate and one round trip, no packets",
-            "Marchese 2006, section 4.3.1",
-            || TransportSettings {
-                congestion_control: Some(CongestionControlChoice::Ideal),
-                ..TransportSettings::default()
-            },
-        ),
+        "ideal",
+        "an analytic bound: the bottleneck's rate and one round trip, no packets",
+        "Marchese 2006, section 4.3.1",
+        || TransportSettings {
+            congestion_control: Some(CongestionControlChoice::Ideal),
+            ..TransportSettings::default()
+        },
     ),
-    (
+    named(
         "veno",
-        named(
-            "scps-tp",
-            "Vegas over negative acknowledgements (SNACK); losses that a link reports as \
+        "scps-tp",
+        "Vegas over negative acknowledgements (SNACK); losses that a link reports as \
              corruption cut nothing",
-            "CCSDS 714.0-B, Salamanca 2008, section 1.2.3.2 (our reading)",
-            || TransportSettings {
-                recovery: Some(Recovery::Snack),
-                timestamps: Some(true),
-                // The receiver delays ACKs by half of the round trip at most.
-                ack_timer: Some(Duration::from_secs(1)),
-                on_linux: None,
-                ..control("vegas")
-            },
-        ),
+        "CCSDS 714.0-B, Salamanca 2008, section 1.2.3.2 (our reading)",
+        || TransportSettings {
+            recovery: Some(Recovery::Snack),
+            timestamps: Some(true),
+            // The receiver delays ACKs by half of the round trip at most.
+            ack_timer: Some(Duration::from_secs(1)),
+            on_linux: None,
+            ..control("vegas")
+        },
     ),
-    (
+    named(
         "veno",
-        named(
-            "stp",
-            "the Satellite Transport Protocol: the sender polls, the receiver reports what is \
+        "stp",
+        "the Satellite Transport Protocol: the sender polls, the receiver reports what is \
              missing, at once where it sees a gap; no ACKs",
-            "Henderson & Katz 1999, Salamanca 2008, section 1.2.3.2 (our reading)",
-            || TransportSettings {
-                recovery: Some(Recovery::Stp),
-                timestamps: Some(false),
-                // Reports come a few times in a round trip: growth counts
-                // segments, and nothing but pacing spaces them.
-                parameters: Parameters::new()
-                    .with("byte_counting", 1e6)
-                    .with("growth", "per-segment"),
-                pacing: Some(Pacing::Window {
-                    gain: 1.0,
-                    initial_burst: 10,
-                }),
-                initial_window: Some(10.0),
-                ..control("newreno")
-            },
-        ),
+        "Henderson & Katz 1999, Salamanca 2008, section 1.2.3.2 (our reading)",
+        || TransportSettings {
+            recovery: Some(Recovery::Stp),
+            timestamps: Some(false),
+            // Reports come a few times in a round trip: growth counts
+            // segments, and nothing but pacing spaces them.
+            parameters: Parameters::new()
+                .with("byte_counting", 1e6)
+                .with("growth", "per-segment"),
+            pacing: Some(Pacing::Window {
+                gain: 1.0,
+                initial_burst: 10,
+            }),
+            initial_window: Some(10.0),
+            ..control("newreno")
+        },
     ),
 ];
 
@@ -295,9 +281,8 @@ pub fn find_transport(name: &str) -> Option<NamedTransport> {
     built_in.cloned().or_else(own)
 }
 
-/// Makes a congestion control of one's own known by its name in this process, as
-/// a congestion control and as a transport. One that was registered under the
-/// name before gives way to it.
+/// Registers a user's congestion control under its name in this process, as a congestion control
+/// and as a transport. One that was registered under the name before gives way to it.
 ///
 /// # Errors
 /// If a built-in transport has the name.

@@ -1,16 +1,13 @@
-//! How a connection ends, and an application that reads and writes in its own
-//! time.
+//! Closing of connections, and applications that read and write at their own pace.
 //!
-//! Source: RFC 9293, sections 3.6 (closing), 3.5.2 and 3.10.7 (resets), 3.8.6
-//! (flow control). A FIN takes one sequence number after the last byte: it
-//! waits for its turn, is acknowledged at once, and goes again when it is lost.
-//! Its segment carries what is left of the data, a full segment too; after data
-//! that has left already, or where the receive window ends before it, it has a
-//! segment of its own.
+//! Source: RFC 9293, sections 3.6 (closing), 3.5.2 and 3.10.7 (resets), 3.8.6 (flow control). A FIN
+//! takes one sequence number after the last byte: it waits for its turn, is acknowledged at once,
+//! and is retransmitted if lost. Its segment carries the rest of the data, even a full segment; if
+//! all data has been sent, or the receive window ends before it, it has a separate segment.
 //!
-//! What is left out: a connection in TIME-WAIT answers a FIN that comes again
-//! for as long as the endpoint exists, and never ends by a timer. A RST is
-//! accepted whatever its sequence number is: none is forged here.
+//! Not modelled: a connection in TIME-WAIT answers a retransmitted FIN for as long as the endpoint
+//! exists, and never ends by a timer. A RST is accepted whatever its sequence number is: there are
+//! no forged ones.
 //!
 //! The one-way agents of ns-2 know neither a FIN nor a receive window: closing
 //! them sends nothing, and what they send is read at once.
@@ -60,8 +57,8 @@ impl Endpoint {
         }
     }
 
-    /// At most this much is held for the application from now on; the window
-    /// that was advertised stands.
+    /// At most this much is held for the application from now on; the advertised window remains
+    /// valid.
     pub fn limit_receive_buffer<T: Transmit>(&mut self, now: Time, bytes: Bytes, out: &mut T) {
         if let Some(buffer) = self.receiver.buffer_mut() {
             buffer.limit(bytes.get());
@@ -149,8 +146,7 @@ impl Endpoint {
         }
     }
 
-    /// The host forgets the connection, as one that starts anew: the peer gets a
-    /// RST for its next packet.
+    /// The host forgets the connection, as after a reboot: the peer gets a RST for its next packet.
     pub fn vanish(&mut self) {
         self.forget();
     }
@@ -176,7 +172,7 @@ impl Endpoint {
         )
     }
 
-    /// Where the connection stands.
+    /// State of the connection.
     #[must_use]
     pub fn state(&self) -> ConnectionState {
         use ConnectionState as S;

@@ -1,6 +1,6 @@
-//! Opening a connection: SYN, SYN-ACK, and what their loss or delay means.
+//! Opening of connections: SYN, SYN-ACK, and their loss or delay.
 
-use super::{Connection, Endpoint};
+use super::{Connection, Endpoint, is_empty};
 use crate::linux::wheel;
 use crate::packet::{Packet, Transmit, echoed_at, flags, timestamp};
 use crate::rtt::RttEstimator;
@@ -101,7 +101,10 @@ impl Endpoint {
                     self.receiver.set_timestamp(packet.timestamp);
                 }
                 self.connection = Connection::SynReceived;
-                self.learn_window(packet);
+                // Without a window both ends have buffers of the same size.
+                if packet.window > 0 {
+                    self.learn_window(packet);
+                }
                 self.send_syn(now, out);
             }
             (Connection::SynSent, true, true) => {
@@ -112,7 +115,7 @@ impl Endpoint {
                 }
                 self.establish(now);
                 if self.sender.owns_syn() {
-                    return self.sender.on_acknowledgement(now, packet, out);
+                    return self.sender.on_ack(now, packet, out);
                 }
                 // ns-2 has two steps; the first data is the third.
                 if !self.one_way || !self.sender.core.has_data() {
@@ -121,6 +124,11 @@ impl Endpoint {
                 self.sender.send(now, out);
             }
             (Connection::SynReceived, false, true) => {
+                // The third packet's window is the one that the next may repeat. Data
+                // carries none.
+                if is_empty(packet) {
+                    self.learn_window(packet);
+                }
                 self.establish(now);
                 self.sender.send(now, out);
             }
@@ -138,10 +146,9 @@ impl Endpoint {
         core.rtt.unsampled(core.rules, self.handshake.timeouts)
     }
 
+    /// A window of zero is one, too: nothing may leave.
     fn learn_window(&mut self, packet: &Packet) {
-        if packet.window > 0 {
-            self.sender.core.snd.window = u64::from(packet.window);
-        }
+        self.sender.core.snd.window = u64::from(packet.window);
     }
 
     pub(super) fn establish(&mut self, now: Time) {

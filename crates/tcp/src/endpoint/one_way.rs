@@ -30,11 +30,11 @@ impl Endpoint {
             Connection::SynSent if packet.has(flags::ACK) => {
                 // The answer to the SYN was lost; any ACK answers it.
                 self.establish(now);
-                self.sender.on_acknowledgement(now, packet, out);
+                self.sender.on_ack(now, packet, out);
                 is_empty(packet)
             }
             Connection::SynSent if self.sender.owns_syn() && packet.sack_count > 0 => {
-                self.sender.on_acknowledgement(now, packet, out);
+                self.sender.on_ack(now, packet, out);
                 true
             }
             _ => false,
@@ -57,8 +57,8 @@ impl Endpoint {
     }
 }
 
-/// Turns an ACK into one that acknowledges nothing, with what it acknowledged as a
-/// block of its own: the first, if the segment from byte `sequence` lies in it.
+/// Turns an ACK into one that acknowledges nothing, with what it acknowledged as a separate block:
+/// the first, if the segment from byte `sequence` lies in it.
 fn report_from_start(answer: &mut Packet, sequence: u64) {
     let in_order = std::mem::take(&mut answer.acknowledgement);
     if in_order == 0 {

@@ -10,9 +10,8 @@ impl Endpoint {
     /// `cc` and nothing remembered. The peer must do so, too. What was
     /// offered counts as delivered.
     ///
-    /// Sequence numbers go on where they were, so that packets that are still
-    /// under way are old to the new connection, as those of another connection
-    /// are to a real host. Counters go on as well.
+    /// Sequence numbers continue, so that packets still in flight are old to the new connection, as
+    /// those of another connection are to a real host. Counters continue as well.
     ///
     /// Endpoints that imitate ns-2's agents cannot: those know one connection.
     /// Nor does one whose congestion control has failed, which is about to end the

@@ -1,15 +1,15 @@
-//! What an acknowledgement brings, and the order in which it is looked at.
+//! Processing of an acknowledgement: its information, and the order of evaluation.
 
 use super::{Linux, Resend, State};
 use crate::packet::{Packet, Transmit, echoed_at, flags, is_older, timestamp};
 use crate::scoreboard::Covered;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::{Ack, Repair};
 use bentpipe_units::{Duration, Time};
 
-/// What an ACK brings.
+/// The information in an ACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
+pub(super) struct AckSummary {
     pub(super) prior_una: u64,
     /// The highest selectively acknowledged byte before, or what was
     /// acknowledged.
@@ -60,7 +60,7 @@ impl Linux {
     /// Processes an acknowledgement that arrived at `now`.
     pub(super) fn acknowledged<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
         out: &mut T,
@@ -121,7 +121,7 @@ impl Linux {
     }
 
     /// Takes timestamp and window of an ACK; what stood before it.
-    fn begin(&mut self, s: &mut SenderCore, packet: &Packet) -> News {
+    fn begin(&mut self, s: &mut Core, packet: &Packet) -> AckSummary {
         let answers = packet.has(flags::PROBE);
         s.counters.acks += 1;
         s.counters.probe_answers += u64::from(answers);
@@ -131,7 +131,7 @@ impl Linux {
         if s.headers.timestamps && !is_old {
             s.headers.echo = packet.timestamp;
         }
-        let news = News {
+        let news = AckSummary {
             prior_una: s.snd.una,
             prior_forward: self.forward.max(s.snd.una),
             prior_flight: s.board.flight(),
@@ -139,7 +139,7 @@ impl Linux {
             window_update: window != s.snd.window,
             congestion_echo: s.headers.ecn && packet.has(flags::ECE),
             echoed_timestamp: packet.timestamp_echo,
-            ..News::default()
+            ..AckSummary::default()
         };
         if news.advances {
             self.timeouts = 0;
@@ -152,17 +152,11 @@ impl Linux {
 
     /// Segments delivered before what this ACK covers was sent, where no rate
     /// samples are kept: about a window ago.
-    fn rtt_began(&self, s: &SenderCore) -> u64 {
+    fn rtt_began(&self, s: &Core) -> u64 {
         self.delivered.saturating_sub(s.board.outstanding() as u64)
     }
 
-    fn transmit<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        resend: Resend,
-        out: &mut T,
-    ) {
+    fn transmit<T: Transmit>(&mut self, s: &mut Core, now: Time, resend: Resend, out: &mut T) {
         match resend {
             Resend::Nothing => {}
             Resend::Lost => self.resend_lost(s, now, out),
@@ -178,7 +172,7 @@ impl Linux {
     }
 
     /// The window grows or is reduced.
-    fn control(&mut self, s: &mut SenderCore, ack: &mut Ack, news: &News) {
+    fn control(&mut self, s: &mut Core, ack: &mut Ack, news: &AckSummary) {
         if s.options.owns_window {
             let repair = match self.state {
                 State::Open | State::Disorder | State::Cwr => Repair::None,
@@ -199,7 +193,7 @@ impl Linux {
     }
 
     /// Takes the selective acknowledgements in, the lowest first.
-    fn take_blocks(&mut self, s: &mut SenderCore, now: Time, packet: &Packet, news: &mut News) {
+    fn take_blocks(&mut self, s: &mut Core, now: Time, packet: &Packet, news: &mut AckSummary) {
         let mut blocks = [(0, 0); crate::packet::MAX_SACK_BLOCKS];
         for (block, range) in blocks.iter_mut().zip(packet.sack_ranges()) {
             *block = range;
@@ -226,10 +220,10 @@ impl Linux {
     /// one, is of a duplicate.
     fn take_duplicate_report(
         &mut self,
-        s: &SenderCore,
+        s: &Core,
         packet: &Packet,
         blocks: &[(u64, u64)],
-        news: &mut News,
+        news: &mut AckSummary,
     ) {
         let (start, end) = blocks[0];
         let below = start < packet.acknowledgement;
@@ -252,10 +246,10 @@ impl Linux {
 
     fn take_block(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         (start, end): (u64, u64),
-        news: &mut News,
+        news: &mut AckSummary,
     ) {
         let min_rtt = s.rtt.smallest();
         let first = s.board.first_number();
@@ -289,10 +283,10 @@ impl Linux {
     /// Takes what is acknowledged off the record.
     fn take_acknowledged(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
-        news: &mut News,
+        news: &mut AckSummary,
     ) {
         if !news.advances {
             return;
@@ -337,7 +331,7 @@ impl Linux {
     }
 
     /// What starts at `from` arrived after what lies above it.
-    pub(super) fn check_reordering(&mut self, s: &SenderCore, from: u64) {
+    pub(super) fn check_reordering(&mut self, s: &Core, from: u64) {
         if from < self.forward {
             let segments = (self.forward - from).div_ceil(u64::from(s.mss.max(1)));
             self.rack
@@ -349,10 +343,10 @@ impl Linux {
     /// timestamp.
     fn measure(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
-        news: &mut News,
+        news: &mut AckSummary,
     ) -> Option<Duration> {
         let acked = news.acked_sent.filter(|_| !news.resent);
         let sacked = news.sacked_sent;
@@ -380,10 +374,10 @@ impl Linux {
     /// The ACK as the congestion control first receives it.
     fn describe(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
-        news: &News,
+        news: &AckSummary,
         rtt: Option<Duration>,
     ) -> Ack {
         let (round_start, delivery_rate) =
@@ -419,7 +413,7 @@ impl Linux {
     }
 
     /// What the congestion control asked for.
-    fn perform<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn perform<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         s.take_requests();
         let actions = std::mem::take(&mut s.window.actions);
         if actions.limits_rate

@@ -1,19 +1,19 @@
-//! The states of the sender, and what takes it from one to another.
+//! The states of the sender, and the transitions between them.
 //!
-//! Recovery begins when something is found lost and ends when all that was
-//! outstanding then is acknowledged; so does a timeout's Loss. Between the two
-//! ends of F-RTO (RFC 5682, section 3.1) stand new segments: if something that
-//! was not sent again is acknowledged after the timeout, it was spurious.
+//! Recovery begins when a loss is detected and ends when all data outstanding at that time is
+//! acknowledged; so does the state Loss after a timeout. Between the two ends of F-RTO (RFC 5682,
+//! section 3.1) new segments are sent: if something that was not retransmitted is acknowledged
+//! after the timeout, it was spurious.
 
-use super::ack::News;
+use super::ack::AckSummary;
 use super::{Linux, Resend, State};
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_units::Time;
 
 impl Linux {
     /// Processes an ACK that does more than advance in the state Open
     /// (`tcp_fastretrans_alert`).
-    pub(super) fn fastretrans(&mut self, s: &mut SenderCore, now: Time, news: &mut News) -> Resend {
+    pub(super) fn fastretrans(&mut self, s: &mut Core, now: Time, news: &mut AckSummary) -> Resend {
         if news.congestion_echo {
             self.undo.forget();
         }
@@ -76,7 +76,7 @@ impl Linux {
         Resend::Lost
     }
 
-    fn identify_losses(&mut self, s: &mut SenderCore, now: Time, news: &mut News) {
+    fn identify_losses(&mut self, s: &mut Core, now: Time, news: &mut AckSummary) {
         if s.board.outstanding() == 0 {
             return;
         }
@@ -88,7 +88,7 @@ impl Linux {
     }
 
     /// A loss is established.
-    pub(super) fn enter_recovery(&mut self, s: &mut SenderCore, now: Time, ecn: bool) {
+    pub(super) fn enter_recovery(&mut self, s: &mut Core, now: Time, ecn: bool) {
         s.counters.recoveries += 1;
         self.undo.forget();
         self.begin_undo(s);
@@ -101,7 +101,7 @@ impl Linux {
         self.state = State::Recovery;
     }
 
-    fn try_open(&mut self, s: &mut SenderCore, now: Time, news: &News) {
+    fn try_open(&mut self, s: &mut Core, now: Time, news: &AckSummary) {
         if !Linux::any_resent(s) {
             self.undo.resent_at = None;
         }
@@ -117,7 +117,7 @@ impl Linux {
     }
 
     /// Open, or Disorder where something is amiss.
-    pub(super) fn keep_open(&mut self, s: &mut SenderCore) {
+    pub(super) fn keep_open(&mut self, s: &mut Core) {
         let amiss = Linux::left_out(s) > 0 || Linux::any_resent(s);
         let state = if amiss { State::Disorder } else { State::Open };
         if self.state != state {
@@ -127,7 +127,7 @@ impl Linux {
     }
 
     /// An ACK while a timeout is repaired.
-    fn repair_timeout(&mut self, s: &mut SenderCore, news: &News) -> Resend {
+    fn repair_timeout(&mut self, s: &mut Core, news: &AckSummary) -> Resend {
         let recovered = s.snd.una >= self.high;
         if news.advances && self.undo_loss(s, news.echoed_timestamp, false) {
             return Resend::Nothing;

@@ -1,20 +1,20 @@
-//! The window in use: growth only where it held the sender back, and what an
-//! idle time does to it.
+//! Congestion window validation: growth only if cwnd limited the sender, and decay after idle
+//! times.
 //!
 //! Source: RFC 7661 (the aim), RFC 5681, section 4.1; the rule is Linux's own.
 //! A flight in which cwnd was once full counts as limited by it until it is
 //! acknowledged. In slow start a window that was used by half counts as well:
 //! cwnd below twice the most that was outstanding.
 //!
-//! A window that was not used for an RTO goes half way to what was; after an idle
-//! RTO it is halved for each one that passed, down to the initial window. Either
-//! leaves at least three quarters of it in ssthresh.
+//! A window that was not fully used for an RTO moves half way to the used one; after idle time it
+//! is halved for each RTO that passed, down to the initial window. In both cases ssthresh keeps at
+//! least three quarters of it.
 
 use super::{Linux, State};
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_units::Time;
 
-/// What is remembered of the use of the window.
+/// State for judging whether the window is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limited {
     by_window: bool,
@@ -30,13 +30,13 @@ pub(crate) struct Limited {
 
 impl Linux {
     /// True if the window may grow for its use.
-    pub(super) fn is_limited(&self, s: &SenderCore) -> bool {
+    pub(super) fn is_limited(&self, s: &Core) -> bool {
         self.limited.by_window
             || (s.window.in_slow_start() && Linux::window(s) < 2 * self.limited.most)
     }
 
     /// Something was sent, or the window did not let it.
-    pub(super) fn note_use(&mut self, s: &mut SenderCore, now: Time, by_window: bool) {
+    pub(super) fn note_use(&mut self, s: &mut Core, now: Time, by_window: bool) {
         let outstanding = s.board.outstanding();
         let l = &mut self.limited;
         if s.snd.una >= l.until || by_window || (!l.by_window && outstanding > l.most) {
@@ -58,7 +58,7 @@ impl Linux {
         }
     }
 
-    fn shrink_to_use(&mut self, s: &mut SenderCore, now: Time) {
+    fn shrink_to_use(&mut self, s: &mut Core, now: Time) {
         if self.state == State::Open {
             let used = (self.limited.used as f64).max(self.initial_window);
             let cwnd = Linux::window(s) as f64;
@@ -72,7 +72,7 @@ impl Linux {
     }
 
     /// The threshold that a restart leaves, and that an undo comes back to.
-    pub(super) fn current_ssthresh(s: &SenderCore, reducing: bool) -> f64 {
+    pub(super) fn current_ssthresh(s: &Core, reducing: bool) -> f64 {
         if reducing {
             return s.window.ssthresh;
         }
@@ -81,7 +81,7 @@ impl Linux {
     }
 
     /// The application writes when nothing is under way.
-    pub(super) fn restart(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn restart(&mut self, s: &mut Core, now: Time) {
         let rto = s.rtt.rto();
         let mut idle = now.since(s.last_sent_at);
         if !s.rules.restart_after_idle

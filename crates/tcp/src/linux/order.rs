@@ -1,14 +1,13 @@
-//! The segments that may be found lost, in the order in which they were sent
-//! last: a list threaded through a ring beside the scoreboard's.
+//! The segments that may be found lost, in the order of their last transmission: a list threaded
+//! through a ring parallel to the scoreboard's.
 //!
-//! RACK examines the oldest transmissions first and stops at the first that is
-//! younger than the newest that has arrived, so what has arrived or was found
-//! lost must not be in the list. Every change here takes constant time
-//! and no allocation but the ring's growth.
+//! RACK examines the oldest transmissions first and stops at the first that is younger than the
+//! newest that has arrived, so segments that have arrived or are marked lost must not be in the
+//! list. Every change takes constant time and no allocation except for the ring's growth.
 
 use std::collections::VecDeque;
 
-/// No segment.
+/// Marks the end of the list.
 const NONE: u64 = u64::MAX;
 /// The mark of a segment that is not in the list.
 const OUT: u64 = u64::MAX - 1;

@@ -1,21 +1,16 @@
-//! What goes out: what was found lost first, then what is new.
+//! Output: lost segments first, then new data.
 
 use super::timer::Timer;
 use super::{Linux, State};
 use crate::packet::{Transmit, timestamp};
 use crate::scoreboard::{Hole, View};
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_units::Time;
 use std::cmp::Reverse;
 
 impl Linux {
     /// The application has written, or pacing lets something go.
-    pub(super) fn send_permitted<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        out: &mut T,
-    ) {
+    pub(super) fn send_permitted<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.restart(s, now);
         if s.is_paced() && self.state >= State::Recovery {
             self.resend_lost(s, now, out);
@@ -27,7 +22,7 @@ impl Linux {
     /// whatever it says. Returns how many.
     pub(super) fn write<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         forces: bool,
         out: &mut T,
@@ -94,7 +89,7 @@ impl Linux {
     /// it (`tcp_mss_split_point`). While that is under way nothing else goes that is
     /// not whole: Nagle's algorithm in Minshall's form. Applications whose last
     /// segments are short switch it off, so those set nothing.
-    fn part(&self, s: &SenderCore) -> Option<u16> {
+    fn part(&self, s: &Core) -> Option<u16> {
         let used = s.snd.next - s.snd.una;
         let len = s.snd.window.checked_sub(used)?;
         let is_part = len > 0 && len < u64::from(s.mss) && s.snd.offered - s.snd.next > len;
@@ -102,7 +97,7 @@ impl Linux {
     }
 
     /// Sends again what was found lost, as far as the window lets it.
-    pub(super) fn resend_lost<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn resend_lost<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         let paced = s.is_paced();
         let mut head_went = false;
         while !out.is_full() && s.board.flight() < Linux::window(s) {
@@ -131,10 +126,10 @@ impl Linux {
         }
     }
 
-    /// Sends segment `number` again; it is under way then.
+    /// Retransmits segment `number`, which then counts as in flight.
     pub(super) fn resend<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         number: u64,
         view: &View,
@@ -153,7 +148,7 @@ impl Linux {
     /// Sends a copy of segment `number`, which is not taken for lost.
     pub(super) fn copy<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         number: u64,
         view: &View,

@@ -1,22 +1,20 @@
 //! Proportional rate reduction: the window on its way to ssthresh.
 //!
-//! Source: RFC 9937. While more is in flight than ssthresh, as much is sent as
-//! ssthresh / (window before) of what arrives. Below ssthresh as much as
-//! arrives (CRB), and a segment more with every ACK that advances and reveals no
-//! loss (SSRB), until ssthresh is reached. Whatever the count says, a segment
-//! goes when recovery begins.
+//! Source: RFC 9937. While more than ssthresh is in flight, the sender sends the fraction ssthresh
+//! / (previous window) of the delivered data. Below ssthresh it sends as much as was delivered
+//! (CRB), plus a segment with every ACK that advances and reveals no loss (SSRB), until ssthresh is
+//! reached. In any case it sends one segment when recovery begins.
 //!
 //! The end of recovery leaves cwnd at ssthresh, unless the reduction was undone.
 
 use super::{Linux, State};
-use crate::sender_core::SenderCore;
-use bentpipe_cc::{Loss, RecoveryExit};
+use crate::sender_core::Core;
 use bentpipe_units::{Time, math};
 
 /// The counts of a reduction, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
-    /// cwnd before.
+    /// cwnd before the reduction, segments.
     before: u64,
     /// Delivered and sent since.
     delivered: u64,
@@ -49,7 +47,7 @@ impl Prr {
 impl Linux {
     /// An ACK delivered `delivered` segments; `safe` if it advanced and showed
     /// no new loss.
-    pub(super) fn reduce(&mut self, s: &mut SenderCore, delivered: u64, safe: bool) {
+    pub(super) fn reduce(&mut self, s: &mut Core, delivered: u64, safe: bool) {
         if delivered == 0 || self.prr.before == 0 || s.options.owns_window {
             return;
         }
@@ -60,21 +58,12 @@ impl Linux {
     }
 
     /// A reduction begins: the congestion control sets ssthresh.
-    pub(super) fn begin_reduction(&mut self, s: &mut SenderCore, now: Time, ecn: bool) {
+    pub(super) fn begin_reduction(&mut self, s: &mut Core, now: Time, ecn: bool) {
         self.high = s.snd.next;
         self.probe.end();
         self.prr = Prr::new(Linux::window(s) as u64);
         let before = s.window.cwnd;
-        let loss = Loss {
-            now,
-            flight: Linux::window(s) as f64,
-            outstanding: s.board.outstanding() as f64,
-            ecn,
-            head: s.board.head(),
-            smoothed_rtt: s.rtt.smoothed(),
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
-        };
+        let loss = s.loss(now, Linux::window(s) as f64, ecn);
         s.cc.on_loss(&loss, &mut s.window);
         if !s.options.owns_window {
             // A control that sets only cwnd means the window to go down to.
@@ -89,20 +78,13 @@ impl Linux {
     }
 
     /// It ends.
-    pub(super) fn end_reduction(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn end_reduction(&mut self, s: &mut Core, now: Time) {
         let stands = self.state == State::Cwr || self.undo.is_possible();
         if s.options.owns_window || !stands || !s.window.ssthresh.is_finite() {
             return;
         }
         s.window.cwnd = s.window.ssthresh;
-        let exit = RecoveryExit {
-            now,
-            flight: s.board.flight() as f64,
-            recovery_fix: s.options.recovery_fix,
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
-        };
-        s.cc.on_recovery_exit(&exit, &mut s.window);
+        s.end_recovery(now, s.board.flight() as f64, s.rtt.smallest());
     }
 }
 

@@ -1,9 +1,8 @@
-//! RACK: losses found by time.
+//! RACK: time-based loss detection.
 //!
-//! Source: RFC 8985, sections 5 and 6. A segment is lost when another one that
-//! was sent later has arrived and the segment is overdue: the latest round trip
-//! and a reordering window have passed since it was sent. That holds for
-//! retransmissions as well, which so are found lost again.
+//! Source: RFC 8985, sections 5 and 6. A segment is lost when another one that was sent later has
+//! arrived and the segment is overdue: the latest round trip and a reordering window have passed
+//! since it was sent. This also applies to retransmissions, whose losses are thus detected.
 //!
 //! The reordering window:
 //! - Nothing, as long as no reordering was seen and losses are being repaired,
@@ -13,15 +12,14 @@
 //!   trip in which a retransmission was reported as a duplicate, back to one
 //!   after 16 recoveries without. Never more than the smoothed RTT.
 //!
-//! What is left open there is as Linux has it: segments sent at the same
-//! instant count in the order of their sequence numbers; of what waits for the
-//! window to pass, the last is waited for, with 2 ms on top; a
-//! retransmission that seems to be answered in less than the smallest RTT
-//! is not evaluated (step 2).
+//! Points left open there follow Linux: segments sent at the same instant count in the order of
+//! their sequence numbers; the timer waits for the last segment within the window, plus 2 ms; a
+//! retransmission that seems to be answered in less than the smallest RTT is not evaluated (step
+//! 2).
 
 use super::{Linux, State};
 use crate::scoreboard::Covered;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_units::{Duration, Time};
 
 /// Recoveries without a reported duplicate before the window shrinks again.
@@ -33,18 +31,18 @@ pub(super) const REORDERING: u32 = 3;
 /// It grows to no more than this.
 const MOST_REORDERING: u32 = 300;
 
-/// What timers wait at least.
+/// Lower bound of timers.
 pub(super) const LEAST_TIMEOUT: Duration = Duration::from_millis(2);
 
-/// What RACK remembers.
+/// The state of RACK (RFC 8985, section 5.2).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     /// When the newest segment that arrived was sent, and its end.
     sent_at: Time,
     end: u64,
-    /// Its round trip.
+    /// RTT of the most recently delivered segment.
     pub(super) rtt: Duration,
-    /// There is news since the last look.
+    /// Something was delivered since the last check.
     pub(super) advanced: bool,
     steps: u8,
     pub(super) persistence: u8,
@@ -114,7 +112,7 @@ impl Rack {
         }
     }
 
-    /// The reordering window.
+    /// The reordering window of RACK.
     pub(super) fn window(
         &self,
         repairs: bool,
@@ -155,7 +153,7 @@ impl Linux {
 
     /// Marks lost what is; returns how long to wait for what may be, zero if
     /// nothing may.
-    pub(super) fn find_lost(&mut self, s: &mut SenderCore, now: Time) -> Duration {
+    pub(super) fn find_lost(&mut self, s: &mut Core, now: Time) -> Duration {
         let window = self.rack.window(
             self.state >= State::Recovery,
             s.board.sacked(),
@@ -185,7 +183,7 @@ impl Linux {
 
     /// After news: marks lost what is and sets the timer for what may be. True
     /// if it did set it.
-    pub(super) fn look_for_losses(&mut self, s: &mut SenderCore, now: Time) -> bool {
+    pub(super) fn look_for_losses(&mut self, s: &mut Core, now: Time) -> bool {
         if !std::mem::take(&mut self.rack.advanced) {
             return false;
         }
@@ -200,7 +198,7 @@ impl Linux {
     /// After a timeout: everything is lost but what was sent within a round
     /// trip; the first segment is lost in any case. All of it stays in the list,
     /// so that RACK finds what was lost if the timeout proves spurious.
-    pub(super) fn lose_overdue(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn lose_overdue(&mut self, s: &mut Core, now: Time) {
         let first = s.board.first_number();
         for number in first..first + s.board.outstanding() as u64 {
             let Some(view) = s.board.view(number) else {

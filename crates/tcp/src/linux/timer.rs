@@ -1,21 +1,19 @@
-//! The timer, which is one of three at a time, and the retransmission timeout.
+//! The timer, which has three purposes, one at a time, and the retransmission timeout.
 //!
-//! Source: RFC 6298; RFC 8985, section 6.3 and 7.2 (the timers of RACK and of the
-//! probe). As in Linux, an ACK that advances restarts the timeout, a probe or
-//! the wait for reordering takes its place, and when it comes back it counts from
-//! when the first unacknowledged segment was sent.
+//! Source: RFC 6298; RFC 8985, section 6.3 and 7.2 (the timers of RACK and of the probe). As in
+//! Linux, an ACK that advances restarts the timeout, a probe or the wait for reordering replaces
+//! it, and when it is restored it counts from the sending of the first unacknowledged segment.
 //!
-//! A timeout takes for lost the first segment and what was sent more than a
-//! round trip ago; the window is what remains in flight and one segment.
+//! A timeout marks as lost the first segment and those sent more than a round trip ago; the window
+//! becomes the remaining flight plus one segment.
 
 use super::wheel::expiry;
 use super::{Linux, State};
 use crate::packet::Transmit;
-use crate::sender_core::SenderCore;
-use bentpipe_cc::Timeout;
+use crate::sender_core::Core;
 use bentpipe_units::{Duration, Time};
 
-/// What the deadline is.
+/// Meaning of the deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timer {
     /// The retransmission timeout, or the next window probe.
@@ -27,18 +25,18 @@ pub(crate) enum Timer {
 }
 
 impl Linux {
-    pub(super) fn await_probe(&mut self, s: &mut SenderCore, now: Time, wait: Duration) {
+    pub(super) fn await_probe(&mut self, s: &mut Core, now: Time, wait: Duration) {
         self.timer = Timer::Probe;
         s.timer.deadline = expiry(now, now + wait);
     }
 
-    pub(super) fn await_reordering(&mut self, s: &mut SenderCore, now: Time, wait: Duration) {
+    pub(super) fn await_reordering(&mut self, s: &mut Core, now: Time, wait: Duration) {
         self.timer = Timer::Reordering;
         s.timer.deadline = expiry(now, now + wait);
     }
 
     /// The timeout counts from now.
-    pub(super) fn restart_timeout(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn restart_timeout(&mut self, s: &mut Core, now: Time) {
         self.timer = Timer::Retransmission;
         s.restart_timer(now);
         s.timer.deadline = expiry(now, s.timer.deadline);
@@ -46,7 +44,7 @@ impl Linux {
 
     /// Back to the timeout; in place of another timer it counts from the first
     /// segment.
-    pub(super) fn rearm(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn rearm(&mut self, s: &mut Core, now: Time) {
         let replaces = self.timer != Timer::Retransmission && s.timer.deadline != Time::MAX;
         let head = Linux::head_sent_at(s).filter(|_| replaces);
         self.restart_timeout(s, now);
@@ -57,14 +55,14 @@ impl Linux {
     }
 
     /// An ACK moved the timers: a probe, or else the timeout.
-    pub(super) fn reset_timer(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn reset_timer(&mut self, s: &mut Core, now: Time) {
         if !self.schedule_probe(s, now, true) {
             self.rearm(s, now);
         }
     }
 
     /// The timer ran out.
-    pub(super) fn on_timer<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn on_timer<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         if s.board.outstanding() == 0 {
             self.timer = Timer::Retransmission;
             s.probe_window(now, out);
@@ -79,7 +77,7 @@ impl Linux {
     }
 
     /// What was waited for has not come.
-    fn on_reordering<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_reordering<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         let before = s.board.flight();
         self.find_lost(s, now);
         if before != s.board.flight() {
@@ -94,7 +92,7 @@ impl Linux {
         }
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         s.counters.timeouts += 1;
         self.enter_loss(s, now);
         self.timeouts += 1;
@@ -112,7 +110,7 @@ impl Linux {
         self.write(s, now, false, out);
     }
 
-    fn enter_loss(&mut self, s: &mut SenderCore, now: Time) {
+    fn enter_loss(&mut self, s: &mut Core, now: Time) {
         // A window that was reduced for this already is reduced no more.
         let first = self.state <= State::Disorder
             || self.high <= s.snd.una
@@ -124,14 +122,7 @@ impl Linux {
             self.begin_undo(s);
         }
         let before = s.window.cwnd;
-        let timeout = Timeout {
-            now,
-            flight: Linux::window(s) as f64,
-            outstanding: s.board.outstanding() as f64,
-            first,
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
-        };
+        let timeout = s.timeout(now, Linux::window(s) as f64, first);
         s.cc.on_timeout(&timeout, &mut s.window);
         // The kernel sets this before it calls the control, which may set more.
         let least = (s.board.flight() + 1) as f64;

@@ -1,13 +1,12 @@
 //! Tail loss probes.
 //!
-//! Source: RFC 8985, section 7. When no ACK arrived for two smoothed round
-//! trips (and the largest delay of an ACK on top where a single segment is
-//! outstanding), a new segment goes, or else the last one again: its
-//! acknowledgement shows what is missing before a timeout would. One probe is
-//! out at a time, and only while nothing is known to be missing.
+//! Source: RFC 8985, section 7. When no ACK arrived for two smoothed round trips (and the largest
+//! delay of an ACK on top where a single segment is outstanding), the sender sends a new segment,
+//! or else retransmits the last one: its acknowledgement reveals losses before a timeout would.
+//! Only one probe is outstanding at a time, and only while no loss is known.
 //!
-//! If the copy of a segment repaired a loss without a sign of it, the window is
-//! reduced all the same (section 7.4).
+//! If the copy of a segment silently repaired a loss, the window is reduced nevertheless (section
+//! 7.4).
 //!
 //! As in Linux the delay of an ACK counts as 200 ms, other probes wait 2 ms
 //! longer, and a probe is no later than the timeout would be.
@@ -15,7 +14,7 @@
 use super::rack::LEAST_TIMEOUT;
 use super::{Linux, State};
 use crate::packet::Transmit;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_units::{Duration, Time};
 
 /// The delay of an ACK that is allowed for.
@@ -39,7 +38,7 @@ impl Probe {
 impl Linux {
     /// Sets the timer to a probe, unless the state allows none; `from_now` if the
     /// timeout would count from now.
-    pub(super) fn schedule_probe(&mut self, s: &mut SenderCore, now: Time, from_now: bool) -> bool {
+    pub(super) fn schedule_probe(&mut self, s: &mut Core, now: Time, from_now: bool) -> bool {
         let quiet = matches!(self.state, State::Open | State::Cwr);
         let Some(head) = Linux::head_sent_at(s).filter(|_| quiet) else {
             return false;
@@ -65,7 +64,7 @@ impl Linux {
     }
 
     /// It is time for a probe.
-    pub(super) fn send_probe<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn send_probe<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         let sent = if self.probe.end.is_some() {
             false
         } else if s.next_new().is_some() {
@@ -83,7 +82,7 @@ impl Linux {
         }
     }
 
-    fn copy_last<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) -> bool {
+    fn copy_last<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) -> bool {
         let last = s.board.first_number() + s.board.outstanding() as u64;
         let Some(view) = last.checked_sub(1).and_then(|n| s.board.view(n)) else {
             return false;
@@ -95,11 +94,11 @@ impl Linux {
         true
     }
 
-    /// What an ACK of everything below `acknowledgement` says of the probe;
-    /// `quiet` if it says nothing else.
+    /// What an ACK of everything below `acknowledgement` reveals about the probe; `quiet` if the
+    /// ACK carries no other news.
     pub(super) fn judge_probe(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         acknowledgement: u64,
         duplicate_reported: bool,

@@ -1,16 +1,15 @@
-//! Undo: a reduction that proves needless is taken back.
+//! Undo: reverts a reduction that proves spurious.
 //!
-//! Sources: RFC 3522 and RFC 4015 (an ACK echoes a timestamp from before the
-//! retransmission), RFC 3708 (every retransmission is reported as a duplicate),
-//! RFC 5682 (F-RTO). As in Linux the threshold comes back to the larger of what
-//! it was and three quarters of the window before.
+//! Sources: RFC 3522 and RFC 4015 (an ACK echoes a timestamp from before the retransmission), RFC
+//! 3708 (every retransmission is reported as a duplicate), RFC 5682 (F-RTO). As in Linux ssthresh
+//! is restored to the larger of its previous value and three quarters of the previous window.
 
 use super::{Linux, State};
 use crate::packet::is_older;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::Window;
 
-/// What is needed to undo the last reduction.
+/// State to undo the last reduction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undo {
     /// First byte unacknowledged when the window was reduced; `None` where there
@@ -36,14 +35,14 @@ impl Undo {
     }
 
     /// The window may come back to what it is now.
-    pub(super) fn remember(&mut self, s: &SenderCore, reducing: bool) {
+    pub(super) fn remember(&mut self, s: &Core, reducing: bool) {
         let mut before = s.window.clone();
         before.ssthresh = Linux::current_ssthresh(s, reducing);
         before.actions = bentpipe_cc::Actions::default();
         self.before = Some(before);
     }
 
-    /// An ECN echo reduces it: that stands.
+    /// An ECN echo reduces it, and that cannot be undone.
     pub(super) fn forget(&mut self) {
         self.before = None;
     }
@@ -63,14 +62,14 @@ impl Undo {
         }
     }
 
-    fn all_reported(&self, s: &SenderCore) -> bool {
+    fn all_reported(&self, s: &Core) -> bool {
         s.options.undo && self.is_possible() && self.unreported == Some(0)
     }
 }
 
 impl Linux {
     /// An episode begins.
-    pub(super) fn begin_undo(&mut self, s: &SenderCore) {
+    pub(super) fn begin_undo(&mut self, s: &Core) {
         self.undo.marker = Some(s.snd.una);
         let copies = u32::from(self.probe.end.is_some() && self.probe.is_copy);
         let under_way = s.board.retransmitted() + copies;
@@ -78,7 +77,7 @@ impl Linux {
     }
 
     /// True if the ACK that echoes this timestamp is not of a retransmission.
-    fn is_of_original(&self, s: &SenderCore, echo: u32) -> bool {
+    fn is_of_original(&self, s: &Core, echo: u32) -> bool {
         s.options.undo
             && self
                 .undo
@@ -86,13 +85,13 @@ impl Linux {
                 .is_none_or(|resent_at| s.headers.timestamps && is_older(echo, resent_at))
     }
 
-    fn may_undo(&self, s: &SenderCore, echo: u32) -> bool {
+    fn may_undo(&self, s: &Core, echo: u32) -> bool {
         self.undo.all_reported(s) || (self.undo.is_possible() && self.is_of_original(s, echo))
     }
 
     /// The window comes back; with `finds`, what was lost is taken for under
     /// way again.
-    fn restore(&mut self, s: &mut SenderCore, finds: bool) {
+    fn restore(&mut self, s: &mut Core, finds: bool) {
         if finds {
             s.board.unlose_all();
         }
@@ -107,7 +106,7 @@ impl Linux {
     }
 
     /// All that was sent before recovery is acknowledged.
-    pub(super) fn undo_recovery(&mut self, s: &mut SenderCore, echo: u32) {
+    pub(super) fn undo_recovery(&mut self, s: &mut Core, echo: u32) {
         if self.may_undo(s, echo) {
             self.restore(s, false);
         } else {
@@ -118,7 +117,7 @@ impl Linux {
 
     /// A part of it is, and the ACK may be of what had never been lost. True if
     /// nothing else is to be done about this ACK.
-    pub(super) fn undo_partially(&mut self, s: &mut SenderCore, prior_una: u64, echo: u32) -> bool {
+    pub(super) fn undo_partially(&mut self, s: &mut Core, prior_una: u64, echo: u32) -> bool {
         if !self.undo.is_possible() || !self.is_of_original(s, echo) {
             return false;
         }
@@ -135,7 +134,7 @@ impl Linux {
     }
 
     /// Every retransmission was reported as a duplicate.
-    pub(super) fn undo_reported(&mut self, s: &mut SenderCore) -> bool {
+    pub(super) fn undo_reported(&mut self, s: &mut Core) -> bool {
         if !self.undo.all_reported(s) {
             return false;
         }
@@ -145,7 +144,7 @@ impl Linux {
     }
 
     /// The timeout was spurious: by F-RTO, or because it may be undone.
-    pub(super) fn undo_loss(&mut self, s: &mut SenderCore, echo: u32, by_frto: bool) -> bool {
+    pub(super) fn undo_loss(&mut self, s: &mut Core, echo: u32, by_frto: bool) -> bool {
         if !((by_frto && s.options.undo) || self.may_undo(s, echo)) {
             return false;
         }
@@ -156,7 +155,7 @@ impl Linux {
     }
 
     /// True if something was sent again that is not acknowledged yet.
-    pub(super) fn any_resent(s: &SenderCore) -> bool {
+    pub(super) fn any_resent(s: &Core) -> bool {
         s.board.retransmitted() > 0 || s.board.head().is_some_and(|head| head.transmissions > 1)
     }
 }

@@ -1,23 +1,21 @@
-//! When a timer of the kernel runs out: later than it was set for, by the grain of
-//! the timer wheel.
+//! Expiry of the kernel's timers: later than set, by the granularity of the timer wheel.
 //!
-//! Source: the documentation of the kernel's timers (kernel/time/timer.c describes
-//! the wheel: levels of 64 slots, each level eight times as coarse as the one
-//! below), and runs on kernels of 6.12 and 6.18 with 250 ticks a second, as most
-//! distributions build them. Retransmission timeouts, probes, the wait for
-//! reordering, delayed ACKs and SYNs use the wheel; pacing and the ACKs of what lies
-//! above a gap have timers that are exact.
+//! Source: the documentation of the kernel's timers (kernel/time/timer.c describes the wheel:
+//! levels of 64 slots, each level eight times as coarse as the one below), and runs on kernels of
+//! 6.12 and 6.18 with 250 ticks a second, as most distributions build them. Retransmission
+//! timeouts, probes, the wait for reordering, delayed ACKs and SYNs use the wheel; pacing and the
+//! ACKs of data above a gap have exact timers.
 //!
-//! A timer is set in whole ticks from the tick that has begun, and runs out with the
-//! slot after the one that it falls in: up to 4 ms late below a quarter of a second,
-//! 32 ms below 2 s, 256 ms below 16 s and 2 s below 129 s.
+//! A timer is set in whole ticks from the tick that has begun, and expires with the slot after the
+//! one that it falls into: up to 4 ms late below a quarter of a second, 32 ms below 2 s, 256 ms
+//! below 16 s and 2 s below 129 s.
 //!
-//! Our reading: ticks and slots count from the start of the run. On a machine their
-//! phase is chance, so that its timeouts differ from run to run by up to a slot.
+//! Our reading: ticks and slots count from the start of the run. On a real machine their phase is
+//! random, so that timeouts differ from run to run by up to a slot.
 
 use bentpipe_units::Time;
 
-/// A tick, nanoseconds.
+/// Granularity of the timer wheel (HZ = 250), nanoseconds.
 const TICK: u64 = 4_000_000;
 
 /// What the first level reaches, ticks; the next ones eight times as far each.

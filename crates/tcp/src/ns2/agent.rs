@@ -1,14 +1,13 @@
-//! What the agents Tahoe, Reno, Newreno, Sack1, Vegas and those of Westwood have in
-//! common (`tcp.cc`).
+//! The common part of the agents Tahoe, Reno, Newreno, Sack1, Vegas and those of Westwood
+//! (`tcp.cc`).
 //!
 //! Segments are numbered as there: the SYN is 0 and data begins at 1. In our
 //! words:
 //!
-//! - **Sending.** A cursor says which segment goes next. It may go while it is
-//!   at most `highest_ack` plus the window, min(cwnd, window) rounded down. After
-//!   a timeout the cursor goes back to the first unacknowledged segment, and
-//!   everything is sent again from there, whether it had arrived or not; an ACK
-//!   that overtakes the cursor takes it along.
+//! - **Sending.** A cursor points to the next segment to send. It may be sent while it is at most
+//!   `highest_ack` plus the window, min(cwnd, window) rounded down. After a timeout the cursor goes
+//!   back to the first unacknowledged segment, and everything is sent again from there, whether it
+//!   had arrived or not; an ACK that overtakes the cursor takes it along.
 //! - **Growth.** Every ACK that advances outside fast recovery grows the
 //!   window, filled or not: below ssthresh by one, else by 1/cwnd. ssthresh is a
 //!   whole number and at least 2; cwnd is a fraction and has no floor but 1
@@ -25,13 +24,13 @@
 //!   timed out. The timer also runs with nothing outstanding, and then sets
 //!   cwnd to 1: that is how an idle connection starts over.
 //!
-//! Left out: what the defaults switch off (quick start, F-RTO, the QOption,
-//! `overhead_`, ELN, `maxburst_`).
+//! Not modelled: features that are off by default (quick start, F-RTO, the QOption, `overhead_`,
+//! ELN, `maxburst_`).
 
 use super::kind::{Kind, Westwood, is_vegas};
 use crate::options::Recovery;
 use crate::packet::{Packet, Transmit, flags};
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use crate::stack::Stack;
 use crate::transport::Transport;
 use bentpipe_cc::{Ack, Loss, Phase};
@@ -61,7 +60,7 @@ pub(crate) struct Agent {
     pub(super) steady: bool,
     /// Last segment acknowledged cumulatively.
     pub(super) highest_ack: i64,
-    /// The same, but frozen during the fast recovery of Sack1.
+    /// As above, but frozen during the fast recovery of Sack1.
     pub(super) last_ack: i64,
     /// The segment to send next (`t_seqno_`).
     pub(super) cursor: i64,
@@ -148,33 +147,32 @@ impl Agent {
     }
 
     /// The receiver's or the sender's buffer, segments (`window_`).
-    pub(super) fn limit(s: &SenderCore) -> i64 {
+    pub(super) fn limit(s: &Core) -> i64 {
         (s.room() / u64::from(s.mss)).max(1) as i64
     }
 
     /// The window, whole segments.
-    pub(super) fn window(&self, s: &SenderCore) -> i64 {
+    pub(super) fn window(&self, s: &Core) -> i64 {
         (math::floor(s.window.cwnd) as i64 + self.inflation).min(Self::limit(s))
     }
 
     /// What a loss halves.
-    pub(super) fn exact_window(&self, s: &SenderCore) -> f64 {
+    pub(super) fn exact_window(&self, s: &Core) -> f64 {
         (s.window.cwnd + self.inflation as f64).min(Self::limit(s) as f64)
     }
 
     /// True if segment `number` was sent before or can be sent now.
-    pub(super) fn exists(&self, s: &SenderCore, number: i64) -> bool {
+    pub(super) fn exists(&self, s: &Core, number: i64) -> bool {
         number <= self.maxseq || s.next_new().is_some()
     }
 
-    pub(super) fn set_timer(s: &mut SenderCore, now: Time) {
+    pub(super) fn set_timer(s: &mut Core, now: Time) {
         s.timer.deadline = now + s.rtt.rto();
     }
 
-    /// Sends segment `number`.
     pub(super) fn output<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         number: i64,
         out: &mut T,
@@ -199,7 +197,7 @@ impl Agent {
     /// Sends what the window allows, at most `most` segments.
     pub(super) fn send_at_most<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         most: usize,
         out: &mut T,
@@ -229,7 +227,7 @@ impl Agent {
     }
 
     /// A new segment for one of the first two duplicate ACKs.
-    pub(super) fn send_one<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn send_one<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         let beyond = (self.cursor - self.highest_ack) as f64;
         if beyond <= Self::limit(s) as f64
             && beyond <= s.window.cwnd + f64::from(self.duplicates)
@@ -241,7 +239,7 @@ impl Agent {
     }
 
     /// An ACK up to `number` that advances: cursor, round trip, timer.
-    pub(super) fn new_ack(&mut self, s: &mut SenderCore, ack: &Ack, number: i64) {
+    pub(super) fn new_ack(&mut self, s: &mut Core, ack: &Ack, number: i64) {
         self.duplicates = 0;
         self.last_ack = number;
         self.highest_ack = number;
@@ -266,7 +264,7 @@ impl Agent {
     }
 
     /// [`Agent::new_ack`] outside fast recovery: the window grows.
-    pub(super) fn new_ack_and_grow(&mut self, s: &mut SenderCore, ack: &Ack, number: i64) {
+    pub(super) fn new_ack_and_grow(&mut self, s: &mut Core, ack: &Ack, number: i64) {
         self.new_ack(s, ack, number);
         let echo = s.headers.ecn && ack.congestion_echo;
         if !echo {
@@ -275,26 +273,18 @@ impl Agent {
         }
     }
 
-    pub(super) fn loss(&self, s: &SenderCore, now: Time, ecn: bool) -> Loss {
+    pub(super) fn loss(&self, s: &Core, now: Time, ecn: bool) -> Loss {
         Loss {
-            now,
-            flight: self.exact_window(s),
             outstanding: s.window.cwnd,
-            ecn,
-            head: s.board.head(),
-            smoothed_rtt: s.rtt.smoothed(),
             min_rtt: self.smallest,
-            mss: s.mss,
+            ..s.loss(now, self.exact_window(s), ecn)
         }
     }
 
     /// The congestion control reduces the window for a loss.
-    pub(super) fn reduce(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn reduce(&mut self, s: &mut Core, now: Time) {
         self.last_action = Action::DuplicateAcks;
-        let loss = self.loss(s, now, false);
-        let before = s.window.cwnd;
-        s.cc.on_loss(&loss, &mut s.window);
-        s.note_reduction(before);
+        s.reduce(&self.loss(s, now, false));
         s.counters.recoveries += 1;
         s.headers.cwr_pending = true;
     }
@@ -313,7 +303,7 @@ impl Agent {
     }
 
     /// An echoed mark reduces the window once in a window of data.
-    pub(super) fn on_echo(&mut self, s: &mut SenderCore, now: Time, number: i64) {
+    pub(super) fn on_echo(&mut self, s: &mut Core, now: Time, number: i64) {
         if number <= self.recover && self.last_action != Action::Timeout {
             return;
         }
@@ -327,16 +317,13 @@ impl Agent {
         } else {
             self.echo_backoff = false;
         }
-        let loss = self.loss(s, now, true);
-        let before = s.window.cwnd;
-        s.cc.on_loss(&loss, &mut s.window);
-        s.note_reduction(before);
+        s.reduce(&self.loss(s, now, true));
         s.headers.cwr_pending = true;
     }
 }
 
 impl Stack for Agent {
-    fn uses_sack(&self, _s: &SenderCore) -> bool {
+    fn uses_sack(&self, _s: &Core) -> bool {
         self.kind == Kind::Sack1
     }
 
@@ -344,24 +331,18 @@ impl Stack for Agent {
         self.kind == Kind::Vegas
     }
 
-    fn on_established(&mut self, s: &mut SenderCore) {
+    fn on_established(&mut self, s: &mut Core) {
         self.smallest = s.rtt.smallest();
         if self.kind == Kind::Vegas {
             s.window.cwnd = 1.0;
         }
     }
 
-    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn send<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.send_at_most(s, now, usize::MAX, out);
     }
 
-    fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
+    fn on_ack<T: Transmit>(&mut self, s: &mut Core, now: Time, packet: &Packet, out: &mut T) {
         if packet.acknowledgement > s.snd.next {
             return; // Acknowledges what was never sent.
         }
@@ -400,15 +381,15 @@ impl Stack for Agent {
         s.note_max_cwnd();
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.timed_out(s, now, out);
     }
 
-    fn flight(&self, _s: &SenderCore) -> usize {
+    fn flight(&self, _s: &Core) -> usize {
         self.in_flight()
     }
 
-    fn phase(&self, s: &SenderCore) -> Phase {
+    fn phase(&self, s: &Core) -> Phase {
         if self.recovering || self.inflation > 0 {
             return Phase::Recovery;
         }

@@ -45,9 +45,9 @@ impl Run {
     }
 }
 
-/// What an ACK showed.
+/// Result of processing an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct AckSummary {
     /// Something was selectively acknowledged.
     pub(super) sacked: bool,
     /// Something was found lost.
@@ -60,8 +60,7 @@ pub(super) struct News {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     runs: VecDeque<Run>,
-    /// Where the search for something to send again goes on, as an index;
-    /// `None` if there is nothing.
+    /// Index at which the search for a segment to retransmit continues; `None` if there is nothing.
     next: Option<usize>,
     /// Highest selectively acknowledged segment.
     forward: i64,
@@ -97,7 +96,7 @@ impl Blocks {
 
     /// Takes off what is acknowledged up to `ack`; true if a retransmission
     /// later than all before it has arrived.
-    fn clean(&mut self, ack: i64, news: &mut News) -> bool {
+    fn clean(&mut self, ack: i64, news: &mut AckSummary) -> bool {
         let mut later = false;
         while let Some(run) = self.runs.front_mut() {
             if run.first > ack {
@@ -131,8 +130,8 @@ impl Blocks {
 
     /// Takes an ACK up to `ack` with selectively acknowledged ranges, each the
     /// first segment in it and the first above it.
-    pub(super) fn update(&mut self, ack: i64, ranges: &mut [(i64, i64)]) -> News {
-        let mut news = News::default();
+    pub(super) fn update(&mut self, ack: i64, ranges: &mut [(i64, i64)]) -> AckSummary {
+        let mut news = AckSummary::default();
         let mut thorough = self.clean(ack, &mut news);
         if self.runs.is_empty() {
             self.clear();
@@ -162,7 +161,7 @@ impl Blocks {
         }
     }
 
-    fn look_through(&mut self, ranges: &[(i64, i64)], mut thorough: bool, news: &mut News) {
+    fn look_through(&mut self, ranges: &[(i64, i64)], mut thorough: bool, news: &mut AckSummary) {
         self.next = None;
         let edge = self.forward - REORDERING;
         let (mut at, mut range) = (0, 0);
@@ -222,7 +221,7 @@ impl Blocks {
 
     /// The run at `at` is selectively acknowledged; true if it was a
     /// retransmission.
-    fn mark_sacked(&mut self, at: usize, news: &mut News) -> bool {
+    fn mark_sacked(&mut self, at: usize, news: &mut AckSummary) -> bool {
         let run = self.runs[at];
         let mut was_resent = false;
         match run.state {
@@ -241,7 +240,7 @@ impl Blocks {
     }
 
     /// Decides whether the run at `at`, of which this ACK says nothing, is lost.
-    fn judge(&mut self, at: usize, edge: i64, news: &mut News) {
+    fn judge(&mut self, at: usize, edge: i64, news: &mut AckSummary) {
         let run = self.runs[at];
         let lost = match run.state {
             State::Resent { next, id } => {
@@ -316,7 +315,7 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    fn update(blocks: &mut Blocks, ack: i64, ranges: &[(i64, i64)]) -> News {
+    fn update(blocks: &mut Blocks, ack: i64, ranges: &[(i64, i64)]) -> AckSummary {
         blocks.update(ack, &mut ranges.to_vec())
     }
 
@@ -332,7 +331,7 @@ mod tests {
         blocks.resent(7);
         assert_eq!(blocks.next_lost(), None);
         assert!(update(&mut blocks, 1, &[(4, 8)]).lost);
-        // 3 became lost by it, and 2, sent again when 7 was new, is so anew.
+        // This marks 3 lost, and again 2, which was retransmitted when 7 was new.
         assert_eq!(blocks.next_lost(), Some(2));
         let news = update(&mut blocks, 2, &[(4, 8)]);
         assert!(!news.lost && !news.ambiguous);

@@ -1,9 +1,9 @@
-//! Which agent of ns-2 a transport runs.
+//! The agent of ns-2 that a transport runs.
 
 use crate::transport::{CongestionControlChoice, Transport};
 use bentpipe_cc::ParameterValue;
 
-/// Which agent.
+/// The agent of ns-2 that the sender reproduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Tahoe,
@@ -15,12 +15,12 @@ pub(super) enum Kind {
     Westwood,
 }
 
-/// What the `WestwoodNR` agents do otherwise than Newreno.
+/// Differences of the `WestwoodNR` agents from Newreno.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Westwood {
-    /// UCLA's.
+    /// WestwoodNR of UCLA.
     Ucla,
-    /// Bari's.
+    /// Westwood+ of Bari.
     Bari,
 }
 
@@ -44,7 +44,7 @@ impl Westwood {
     }
 }
 
-/// True if the congestion control is Vegas, which has an agent of its own.
+/// True if the congestion control is Vegas, which has its own agent.
 pub(super) fn is_vegas(transport: &Transport) -> bool {
     matches!(&transport.congestion_control, CongestionControlChoice::Named(name) if name == "vegas")
 }

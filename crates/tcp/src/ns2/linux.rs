@@ -14,12 +14,11 @@
 //!   missing. The estimate is Jacobson's in milliseconds, but a sample below the
 //!   mean raises the deviation by an eighth only. Every ACK restarts the timer and
 //!   ends its back-off.
-//! - An ACK that advances grows the window but for recovery. The first loss found
-//!   in another state begins recovery: the module sets ssthresh, and cwnd to its
-//!   minimum. The window shrinks one segment with every one that is sent, until
-//!   it meets cwnd ("rate halving"). Recovery ends when all that was sent before
-//!   it is acknowledged: cwnd goes up to ssthresh, at most three above what is in
-//!   flight, and what was selectively acknowledged is forgotten.
+//! - An ACK that advances grows the window, except in recovery. The first loss found in another
+//!   state begins recovery: the module sets ssthresh, and cwnd to its minimum. The window shrinks
+//!   one segment with every one that is sent, until it meets cwnd ("rate halving"). Recovery ends
+//!   when all that was sent before it is acknowledged: cwnd goes up to ssthresh, at most three
+//!   above what is in flight, and what was selectively acknowledged is forgotten.
 //! - A timeout loses everything that was not selectively acknowledged. cwnd is 1
 //!   and ssthresh the module's, of whatever cwnd was, each time. It also ends with
 //!   what was sent before; a loss found before that begins recovery.
@@ -29,9 +28,9 @@
 
 use super::blocks::Blocks;
 use crate::packet::{Packet, Transmit, echoed_at, flags};
-use crate::sender_core::SenderCore;
-use crate::stack::Stack;
-use bentpipe_cc::{Ack, Loss, Phase, RecoveryExit, Timeout};
+use crate::sender_core::Core;
+use crate::stack::{CongestionState, Repairs, Stack};
+use bentpipe_cc::{Ack, Loss, Phase, Timeout};
 use bentpipe_units::{Time, math};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +89,15 @@ impl Linux {
         self.highest_ack.max(0) + 1
     }
 
-    fn window(s: &SenderCore) -> i64 {
+    fn window(s: &Core) -> i64 {
         math::floor(s.window.cwnd) as i64
     }
 
-    fn set_timer(s: &mut SenderCore, now: Time) {
+    fn set_timer(s: &mut Core, now: Time) {
         s.timer.deadline = now + s.rtt.rto();
     }
 
-    fn output<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, number: i64, out: &mut T) {
+    fn output<T: Transmit>(&mut self, s: &mut Core, now: Time, number: i64, out: &mut T) {
         let idle = self.highest_ack == self.maxseq;
         if number > self.maxseq {
             let Some(len) = s.next_new() else { return };
@@ -116,7 +115,7 @@ impl Linux {
     }
 
     /// Sends what the window allows.
-    fn send_permitted<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn send_permitted<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         let paced = s.is_paced();
         let window = Self::window(s);
         self.ramp = self.ramp.min(self.in_flight() + 1);
@@ -141,7 +140,7 @@ impl Linux {
         s.pacing_done(now, paced);
     }
 
-    fn ack(&self, s: &SenderCore, now: Time, flight_before: f64) -> Ack {
+    fn ack(&self, s: &Core, now: Time, flight_before: f64) -> Ack {
         Ack {
             now,
             acked: 0.0,
@@ -168,7 +167,7 @@ impl Linux {
     }
 
     /// The packet's selectively acknowledged ranges, in segments.
-    fn read_ranges(&mut self, s: &SenderCore, packet: &Packet) {
+    fn read_ranges(&mut self, s: &Core, packet: &Packet) {
         self.ranges.clear();
         for block in &packet.sack[..usize::from(packet.sack_count)] {
             let number = |x: u32| {
@@ -182,7 +181,7 @@ impl Linux {
     }
 
     /// The round trip and the timer.
-    fn time(&mut self, s: &mut SenderCore, now: Time, packet: &Packet, advances: bool) {
+    fn time(&mut self, s: &mut Core, now: Time, packet: &Packet, advances: bool) {
         if s.headers.timestamps {
             s.rtt.sample(echoed_at(now, packet), now, s.window.cwnd);
         }
@@ -199,17 +198,10 @@ impl Linux {
     }
 
     /// Ends or begins recovery (`tcp_fastretrans_alert`).
-    fn look_at_losses(&mut self, s: &mut SenderCore, ack: &Ack, lost: bool, echo: bool) {
+    fn look_at_losses(&mut self, s: &mut Core, ack: &Ack, lost: bool, echo: bool) {
         if self.state != State::Open && self.highest_ack >= self.recover {
             self.blocks.clear();
-            let exit = RecoveryExit {
-                now: ack.now,
-                flight: self.in_flight() as f64,
-                recovery_fix: s.options.recovery_fix,
-                min_rtt: ack.min_rtt,
-                mss: s.mss,
-            };
-            s.cc.on_recovery_exit(&exit, &mut s.window);
+            s.end_recovery(ack.now, self.in_flight() as f64, ack.min_rtt);
             self.state = State::Open;
             self.ramp = 0;
             return;
@@ -220,18 +212,13 @@ impl Linux {
         self.recover = self.maxseq;
         self.ramp = Self::window(s);
         let loss = Loss {
-            now: ack.now,
-            flight: s.window.cwnd,
             outstanding: s.window.cwnd,
-            ecn: false,
             head: ack.head,
             smoothed_rtt: ack.smoothed_rtt,
             min_rtt: ack.min_rtt,
-            mss: s.mss,
+            ..s.loss(ack.now, s.window.cwnd, false)
         };
-        let before = s.window.cwnd;
-        s.cc.on_loss(&loss, &mut s.window);
-        s.note_reduction(before);
+        s.reduce(&loss);
         s.counters.recoveries += 1;
         s.headers.cwr_pending = true;
         self.state = State::Recovery;
@@ -239,7 +226,7 @@ impl Linux {
 }
 
 impl Stack for Linux {
-    fn uses_sack(&self, _s: &SenderCore) -> bool {
+    fn uses_sack(&self, _s: &Core) -> bool {
         true
     }
 
@@ -247,31 +234,25 @@ impl Stack for Linux {
         true
     }
 
-    fn on_syn_sent(&mut self, s: &mut SenderCore, now: Time) {
+    fn on_syn_sent(&mut self, s: &mut Core, now: Time) {
         self.opened = true;
         self.syn_sent_at = now;
         self.timed = Some((0, now));
         Self::set_timer(s, now);
     }
 
-    fn on_established(&mut self, _s: &mut SenderCore) {
+    fn on_established(&mut self, _s: &mut Core) {
         if !self.opened {
-            // No SYN of this side's: its data begin at 1 all the same.
+            // No SYN of this side's: its data begin at 1 nevertheless.
             self.highest_ack = 0;
         }
     }
 
-    fn send<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn send<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.send_permitted(s, now, out);
     }
 
-    fn on_acknowledgement<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        out: &mut T,
-    ) {
+    fn on_ack<T: Transmit>(&mut self, s: &mut Core, now: Time, packet: &Packet, out: &mut T) {
         s.take_error_count(packet);
         // TCP/Linux has no XCP: feedback is taken as the other agents take it.
         if packet.acknowledgement > s.snd.una {
@@ -297,7 +278,7 @@ impl Stack for Linux {
         }
         self.read_ranges(s, packet);
         let news = if self.ranges.is_empty() && self.blocks.is_empty() {
-            super::blocks::News::default()
+            super::blocks::AckSummary::default()
         } else {
             let mut ranges = std::mem::take(&mut self.ranges);
             let news = self.blocks.update(self.highest_ack, &mut ranges);
@@ -338,7 +319,7 @@ impl Stack for Linux {
         s.note_max_cwnd();
     }
 
-    fn on_timeout<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn on_timeout<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.ramp = 0;
         self.timed = None;
         if self.highest_ack == self.maxseq {
@@ -349,16 +330,10 @@ impl Stack for Linux {
         }
         s.counters.timeouts += 1;
         let timeout = Timeout {
-            now,
-            flight: s.window.cwnd,
             outstanding: s.window.cwnd,
-            first: true,
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
+            ..s.timeout(now, s.window.cwnd, true)
         };
-        let before = s.window.cwnd;
-        s.cc.on_timeout(&timeout, &mut s.window);
-        s.note_reduction(before);
+        s.reduce_after_timeout(&timeout);
         s.headers.cwr_pending = true;
         self.recover = self.maxseq;
         self.state = State::Loss;
@@ -368,11 +343,24 @@ impl Stack for Linux {
         self.send_permitted(s, now, out);
     }
 
-    fn flight(&self, _s: &SenderCore) -> usize {
+    fn flight(&self, _s: &Core) -> usize {
         self.in_flight().max(0) as usize
     }
 
-    fn phase(&self, s: &SenderCore) -> Phase {
+    fn repairs(&self, s: &Core) -> Repairs {
+        let state = match self.state {
+            State::Open => CongestionState::Open,
+            State::Recovery => CongestionState::Recovery,
+            State::Loss => CongestionState::Loss,
+        };
+        Repairs {
+            state,
+            sacked: s.board.sacked(),
+            reordering: 3,
+        }
+    }
+
+    fn phase(&self, s: &Core) -> Phase {
         if self.state == State::Recovery {
             return Phase::Recovery;
         }

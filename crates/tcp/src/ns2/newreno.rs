@@ -1,6 +1,6 @@
 //! `Agent/TCP/Reno` and `Agent/TCP/Newreno`.
 //!
-//! In fast recovery duplicate ACKs inflate the window, by a count of its own
+//! In fast recovery duplicate ACKs inflate the window, by its own count
 //! and not in cwnd; the sender then sends at most two segments per ACK. Reno
 //! ends it with the first ACK that advances, Newreno with the one that covers
 //! `recover`; that ACK grows the window like any other, and cwnd is what
@@ -16,15 +16,15 @@
 use super::agent::{Action, Agent, DUPLICATES};
 use super::kind::Kind;
 use crate::packet::Transmit;
-use crate::sender_core::SenderCore;
-use bentpipe_cc::{Ack, RecoveryExit};
+use crate::sender_core::Core;
+use bentpipe_cc::Ack;
 use bentpipe_units::Time;
 
 impl Agent {
     /// Takes an ACK up to `number`; how many segments may then go.
     pub(super) fn on_reno_ack<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         ack: &Ack,
         number: i64,
         out: &mut T,
@@ -53,7 +53,7 @@ impl Agent {
         }
     }
 
-    fn full_ack(&mut self, s: &mut SenderCore, ack: &Ack, number: i64) {
+    fn full_ack(&mut self, s: &mut Core, ack: &Ack, number: i64) {
         if self.last_action == Action::DuplicateAcks
             && (self.inflation > 0 || self.kind == Kind::Reno)
         {
@@ -61,26 +61,13 @@ impl Agent {
         }
         if self.inflation > 0 {
             self.inflation = 0;
-            let exit = RecoveryExit {
-                now: ack.now,
-                flight: (self.maxseq - number) as f64,
-                recovery_fix: s.options.recovery_fix,
-                min_rtt: ack.min_rtt,
-                mss: s.mss,
-            };
-            s.cc.on_recovery_exit(&exit, &mut s.window);
+            s.end_recovery(ack.now, (self.maxseq - number) as f64, ack.min_rtt);
         }
         self.first_partial = true;
         self.new_ack_and_grow(s, ack, number);
     }
 
-    fn partial_ack<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        ack: &Ack,
-        number: i64,
-        out: &mut T,
-    ) {
+    fn partial_ack<T: Transmit>(&mut self, s: &mut Core, ack: &Ack, number: i64, out: &mut T) {
         if self.first_partial || self.steady {
             self.first_partial = false;
             Self::set_timer(s, ack.now);
@@ -106,7 +93,7 @@ impl Agent {
         }
     }
 
-    fn third_duplicate<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn third_duplicate<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         // Reno also allows it once more while the last reduction was one.
         let again = self.kind == Kind::Reno && self.last_action == Action::DuplicateAcks;
         if self.may_retransmit() || again {
@@ -118,18 +105,13 @@ impl Agent {
         }
     }
 
-    pub(super) fn fast_retransmit<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        out: &mut T,
-    ) {
+    pub(super) fn fast_retransmit<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.recover = self.maxseq;
         self.reduce(s, now);
         self.repair_head(s, now, out);
     }
 
-    pub(super) fn repair_head<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn repair_head<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         Self::set_timer(s, now);
         self.timed = None;
         if self.exists(s, self.last_ack + 1) {

@@ -1,9 +1,9 @@
-//! What an ACK says to the algorithm of an agent: segments, round trips, flight.
+//! The information of an ACK for the algorithm of an agent: segments, round trips, flight.
 
 use super::agent::Agent;
 use super::kind::Kind;
 use crate::packet::{Packet, echoed_at, flags};
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::Ack;
 use bentpipe_units::{Duration, Time};
 
@@ -12,7 +12,7 @@ impl Agent {
     /// congestion control receives it.
     pub(super) fn observe(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
         advances: bool,

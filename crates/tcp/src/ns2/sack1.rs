@@ -14,15 +14,14 @@
 //! filled again before any other once three segments sent after it are
 //! selectively acknowledged.
 //!
-//! A timeout forgets what was selectively acknowledged, and duplicate ACKs
-//! say nothing then until one advances. So does every ACK that advances
-//! outside recovery.
+//! A timeout clears the SACK information, and duplicate ACKs are then ignored until one advances.
+//! So does every ACK that advances outside recovery.
 
 use super::agent::{Action, Agent, DUPLICATES};
 use crate::options::Recovery;
 use crate::packet::Transmit;
-use crate::sender_core::SenderCore;
-use bentpipe_cc::{Ack, RecoveryExit};
+use crate::sender_core::Core;
+use bentpipe_cc::Ack;
 use bentpipe_units::{Time, math};
 
 impl Agent {
@@ -34,7 +33,7 @@ impl Agent {
     /// Takes an ACK up to `number`; how many segments may then go.
     pub(super) fn on_sack1_ack<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         ack: &Ack,
         number: i64,
         out: &mut T,
@@ -70,28 +69,21 @@ impl Agent {
         (self.duplicates == 0).then_some(usize::MAX)
     }
 
-    fn forget(&mut self, s: &mut SenderCore) {
+    fn forget(&mut self, s: &mut Core) {
         s.board.forget_sacks();
         self.next_hole = 0;
     }
 
-    fn leave_sack1(&mut self, s: &mut SenderCore, ack: &Ack, number: i64) {
+    fn leave_sack1(&mut self, s: &mut Core, ack: &Ack, number: i64) {
         self.recover = 0;
         self.recovering = false;
         self.new_ack(s, ack, number);
         self.timed_out = false;
         self.forget(s);
-        let exit = RecoveryExit {
-            now: ack.now,
-            flight: (self.maxseq - number) as f64,
-            recovery_fix: s.options.recovery_fix,
-            min_rtt: ack.min_rtt,
-            mss: s.mss,
-        };
-        s.cc.on_recovery_exit(&exit, &mut s.window);
+        s.end_recovery(ack.now, (self.maxseq - number) as f64, ack.min_rtt);
     }
 
-    fn third_sack<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    fn third_sack<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         if self.may_retransmit() {
             self.enter_sack1(s, now, out);
         } else if s.headers.ecn && self.last_action == Action::Echo {
@@ -101,14 +93,14 @@ impl Agent {
         }
     }
 
-    pub(super) fn enter_sack1<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn enter_sack1<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.recover = self.maxseq;
         self.begin(s, now);
         self.reduce(s, now);
         self.output(s, now, self.last_ack + 1, out);
     }
 
-    fn begin(&mut self, s: &mut SenderCore, now: Time) {
+    fn begin(&mut self, s: &mut Core, now: Time) {
         self.pipe = self.maxseq - self.highest_ack - i64::from(DUPLICATES);
         Self::set_timer(s, now);
         self.timed = None;
@@ -117,7 +109,7 @@ impl Agent {
     }
 
     /// The segment to send next, if one may go.
-    pub(super) fn next_of_sack1(&mut self, s: &mut SenderCore) -> Option<i64> {
+    pub(super) fn next_of_sack1(&mut self, s: &mut Core) -> Option<i64> {
         let window = self.window(s);
         let open = if self.recovering {
             self.pipe < math::floor(s.window.cwnd) as i64

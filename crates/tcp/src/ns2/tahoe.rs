@@ -3,14 +3,14 @@
 
 use super::agent::{Action, Agent, DUPLICATES};
 use crate::packet::Transmit;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::Ack;
 use bentpipe_units::Time;
 
 impl Agent {
     pub(super) fn on_tahoe_ack<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         ack: &Ack,
         number: i64,
         out: &mut T,
@@ -37,7 +37,7 @@ impl Agent {
 
     /// cwnd is one segment, and sending goes back to the first
     /// unacknowledged one.
-    pub(super) fn restart_from_head(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn restart_from_head(&mut self, s: &mut Core, now: Time) {
         s.window.cwnd = 1.0;
         self.cursor = self.highest_ack + 1;
         self.timed = None;

@@ -1,21 +1,16 @@
-//! The retransmission timer of the agents, and what a congestion control asks of
-//! them besides moving the window.
+//! The retransmission timer of the agents, and the actions that a congestion control requests
+//! besides changing the window.
 
 use super::agent::{Action, Agent};
 use super::kind::{Kind, Westwood};
 use crate::packet::Transmit;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::{Ack, Timeout};
 use bentpipe_units::Time;
 
 impl Agent {
     /// What the congestion control asked for.
-    pub(super) fn perform_actions<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        ack: &Ack,
-        out: &mut T,
-    ) {
+    pub(super) fn perform_actions<T: Transmit>(&mut self, s: &mut Core, ack: &Ack, out: &mut T) {
         s.take_requests();
         let actions = std::mem::take(&mut s.window.actions);
         if !(actions.repeat_all || actions.retransmit_head) || self.highest_ack == self.maxseq {
@@ -49,7 +44,7 @@ impl Agent {
     }
 
     /// The retransmission timer ran out.
-    pub(super) fn timed_out<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn timed_out<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         // Bari's agent leaves both to the next ACK that advances.
         let keeps = self.westwood == Some(Westwood::Bari) && self.kind == Kind::NewReno;
         if self.kind != Kind::Tahoe && !keeps {
@@ -76,16 +71,11 @@ impl Agent {
             } else {
                 s.counters.timeouts += 1;
                 let timeout = Timeout {
-                    now,
-                    flight: self.exact_window(s),
                     outstanding: self.exact_window(s),
-                    first: true,
                     min_rtt: self.smallest,
-                    mss: s.mss,
+                    ..s.timeout(now, self.exact_window(s), true)
                 };
-                let before = s.window.cwnd;
-                s.cc.on_timeout(&timeout, &mut s.window);
-                s.note_reduction(before);
+                s.reduce_after_timeout(&timeout);
             }
             if !std::mem::take(&mut s.window.actions.keeps_rto) {
                 s.rtt.back_off();
@@ -99,7 +89,7 @@ impl Agent {
         self.send_at_most(s, now, usize::MAX, out);
         if self.highest_ack == self.maxseq {
             // Idle. The next timeout would find nothing to change, and what is
-            // sent before it sets the timer anew.
+            // sent before it sets the timer again.
             s.timer.deadline = Time::MAX;
         }
         s.begin_probes(now, out);

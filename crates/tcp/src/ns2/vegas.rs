@@ -1,7 +1,7 @@
 //! `Agent/TCP/Vegas`, around the congestion control `vegas`.
 //!
-//! What a round trip means for the window, the fine timer and the cut are the
-//! algorithm's. The agent adds, beside what all agents share:
+//! What a round trip means for the window, the fine timer and the cut are the algorithm's. In
+//! addition to what all agents share, the agent adds:
 //!
 //! - Its first packet is a full segment where the others send a SYN, and the
 //!   window is one segment until the second ACK.
@@ -25,13 +25,12 @@
 
 use super::agent::{Action, Agent, DUPLICATES};
 use crate::packet::Transmit;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::{Ack, Head};
 use bentpipe_units::Time;
 
 impl Agent {
-    /// What stands for the first unacknowledged segment when there is none: it
-    /// is overdue.
+    /// Represents the first unacknowledged segment when there is none: overdue.
     pub(super) const NO_HEAD: Head = Head {
         sent_at: Time::ZERO,
         transmissions: 0,
@@ -40,7 +39,7 @@ impl Agent {
     /// Takes an ACK up to `number`; how many segments may then go.
     pub(super) fn on_vegas_ack<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         ack: &Ack,
         number: i64,
         out: &mut T,
@@ -74,7 +73,7 @@ impl Agent {
         (self.duplicates == 0 || self.duplicates >= DUPLICATES).then_some(usize::MAX)
     }
 
-    fn lost_vegas<T: Transmit>(&mut self, s: &mut SenderCore, ack: &Ack, out: &mut T) {
+    fn lost_vegas<T: Transmit>(&mut self, s: &mut Core, ack: &Ack, out: &mut T) {
         if self.highest_ack <= self.recover && self.last_action == Action::Timeout {
             return;
         }

@@ -8,14 +8,14 @@
 
 use super::agent::{Action, Agent, DUPLICATES};
 use crate::packet::Transmit;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::Ack;
 
 impl Agent {
     /// Takes an ACK up to `number`; how many segments may then go.
     pub(super) fn on_westwood_ack<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         ack: &Ack,
         number: i64,
         out: &mut T,

@@ -81,7 +81,7 @@ impl Packet {
         };
     }
 
-    /// What an ACK brings back, bytes a second.
+    /// Feedback returned by an ACK, bytes per second.
     #[must_use]
     pub fn reverse_feedback(&self) -> Option<f32> {
         let is_ack = self.payload == 0 && self.priority & priority::CONGESTION_HEADER != 0;

@@ -6,10 +6,9 @@
 //! takes the place of two SACK blocks, which an ACK of such a receiver does not
 //! carry; what a congestion header needs is left free.
 //!
-//! Left open, with the reading chosen: a bit of the vector is 1 where the
-//! segment has arrived and 0 where it is missing, the first behind the hole in
-//! the highest bit; zeros behind the last 1 say nothing. At most
-//! [`SNACK_SEGMENTS`] segments are covered.
+//! Left open, with the reading chosen: a bit of the vector is 1 where the segment has arrived and 0
+//! where it is missing, the first behind the hole in the highest bit; zeros after the last 1 have
+//! no meaning. At most [`SNACK_SEGMENTS`] segments are covered.
 //!
 //! Example: MSS 1000, acknowledgement 5000, bytes 7000 to 8999 missing: offset
 //! 2, size 2.
@@ -29,7 +28,7 @@ pub struct Snack {
     pub offset: u16,
     /// Segments of the first hole.
     pub size: u16,
-    /// What lies behind it: 1 arrived, 0 missing.
+    /// Segments behind it: 1 arrived, 0 missing.
     pub vector: u64,
 }
 

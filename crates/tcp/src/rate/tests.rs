@@ -98,7 +98,7 @@ fn an_interval_below_the_smallest_rtt_is_no_sample() {
     sampler.sent(at(0), 0, 0);
     sampler.acknowledged(true);
     assert_eq!(sampler.sample(at(10), ms(100), MSS), None);
-    // It counts as delivered all the same.
+    // It counts as delivered nevertheless.
     sampler.sent(at(100), 0, 0);
     sampler.acknowledged(true);
     let sample = sampler.sample(at(200), ms(100), MSS).unwrap();

@@ -1,5 +1,5 @@
-//! The receive buffer of an application that reads by itself: what it has not
-//! read takes room, and the window that is advertised is the room that is left.
+//! The receive buffer of an application that reads by itself: unread data occupies it, and the
+//! advertised window is the remaining room.
 //!
 //! Source: RFC 9293, section 3.8.6 (flow control), 3.8.6.2.2 (the receiver
 //! avoids silly windows) and 3.7 (a window should not shrink).
@@ -22,7 +22,7 @@ pub(crate) struct ReceiveBuffer {
     edge: u64,
     /// The edge moves by at least this much.
     least: u64,
-    /// News worth a packet of their own.
+    /// AckSummary worth a packet of their own.
     news: u64,
 }
 

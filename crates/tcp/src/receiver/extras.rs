@@ -1,4 +1,4 @@
-//! The parts of a receiver that few connections have, and who switches them on.
+//! Optional parts of a receiver that few connections have, and their setters.
 
 use super::Receiver;
 use super::buffer::ReceiveBuffer;
@@ -64,7 +64,6 @@ impl Receiver {
         self.extras.get_or_insert_default().echoes_changes = true;
     }
 
-    /// Sends negative acknowledgements.
     pub(crate) fn set_holes(&mut self, holes: Holes) {
         self.extras.get_or_insert_default().holes = Some(holes);
     }

@@ -1,6 +1,6 @@
-//! The receiver's end of explicit congestion control (XCP): it adds up what the
-//! routers left of the requests of the packets since its last ACK. Packets that
-//! passed no router add nothing: without routers the window stays as it is.
+//! The receiver's end of explicit congestion control (XCP): it adds up what the routers left of the
+//! requests of the packets since its last ACK. Packets that passed no router add nothing: without
+//! routers the window does not change.
 
 use crate::packet::Packet;
 
@@ -9,7 +9,7 @@ use crate::packet::Packet;
 pub(crate) struct Feedback {
     /// A packet with a header has come.
     seen: bool,
-    /// Bytes a second.
+    /// Sum of the feedback, bytes per second.
     sum: f64,
 }
 

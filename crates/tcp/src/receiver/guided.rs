@@ -1,10 +1,10 @@
-//! The receiver's end of BA-TCP: the window that it advertises is what the path
-//! holds of this connection.
+//! The receiver's end of BA-TCP: it advertises the connection's share of the path's capacity as its
+//! window.
 //!
-//! The newest data packet's header says ABW and the one-way delay of the links
-//! behind the routers on its way. The way back is taken to be as long, so that RTPD
-//! is twice that. The window is ABW x RTPD, of which headers take their part, and
-//! two segments for delayed acknowledgements; never more than the buffer.
+//! The newest data packet's header says ABW and the one-way delay of the links behind the routers
+//! on its way. The return path is assumed to be as long, so that RTPD is twice that. The window is
+//! ABW x RTPD, of which headers take their part, and two segments for delayed acknowledgements;
+//! never more than the buffer.
 //!
 //! Example: ABW 1.25 MB/s, RTPD 500 ms, segments of 1460 bytes in packets of 1520: 625
 //! kB, of which 600.3 kB are payload, and 2.9 kB: 603 kB.
@@ -14,7 +14,7 @@ use crate::packet::Packet;
 /// Segments that the window has beyond ABW x RTPD.
 const SLACK: f64 = 2.0;
 
-/// What the last data packet said.
+/// Header of the last data packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Guided {
     /// Bytes, and the bandwidth in bytes a second at the IP layer; `None` before a

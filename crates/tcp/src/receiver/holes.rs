@@ -5,20 +5,18 @@
 //! SNACK, corruption-induced losses signalled, timestamps, ACK delays computed
 //! from the estimated RTT.
 //!
-//! The receiver records every hole. An ACK names a hole as soon as it is
-//! detected, and again each time that [`REPEAT`] round trips have passed without
-//! its being filled, by a timer where no packet arrives. Such an ACK names the
-//! first hole that is due and, by the bit vector, those close behind it. The round
-//! trip is that of the handshake (a second without one), moved by an eighth with
-//! each repair toward the time since the hole was first named. ACKs are delayed no
-//! longer than half of it. Links may report packets that were corrupted (a link's
-//! `reports_corruption`). A hole of no more segments than were reported within the
-//! last round trip is attributed to corruption, and the ACK says so (TCP option 23)
-//! if that holds for all holes that it names.
+//! The receiver records every hole. An ACK names a hole as soon as it is detected, and again each
+//! time that [`REPEAT`] round trips have passed without its being filled, by a timer where no
+//! packet arrives. Such an ACK names the first hole that is due and, by the bit vector, those close
+//! behind it. The round trip is that of the handshake (a second without one), moved by an eighth
+//! with each repair toward the time since the hole was first named. ACKs are delayed no longer than
+//! half of it. Links may report packets that were corrupted (a link's `reports_corruption`). A hole
+//! of no more segments than were reported within the last round trip is attributed to corruption,
+//! and the ACK reports that (TCP option 23) if it holds for all holes in the ACK.
 //!
 //! Left open, with the reading chosen:
-//! - There is no SACK beside it: what lies behind a hole is known to have left
-//!   the network by duplicate ACKs, one segment each.
+//! - SACK is not used in addition: duplicate ACKs show that data behind a hole has left the
+//!   network, one segment each.
 //! - The network keeps order: any gap is a hole.
 //!
 //! The sender's side is `rfc/snack.rs`.
@@ -69,7 +67,7 @@ impl Hole {
 pub(crate) struct Holes {
     mss: u32,
     round_trip: Duration,
-    /// Ascending and apart.
+    /// Missing ranges, ascending and disjoint.
     holes: VecDeque<Hole>,
     /// No hole is due before.
     earliest: Time,
@@ -230,8 +228,8 @@ impl Holes {
         let arrived = self.highest.saturating_sub(behind) / mss;
         let covered = arrived.min(u64::from(SNACK_SEGMENTS)) as u32;
         let mut vector = (0..covered).fold(0, |v, i| v | 1u64 << (SNACK_SEGMENTS - 1 - i));
-        // The vector ends with a segment that has arrived, or those missing
-        // before its end would say nothing.
+        // The vector ends with a segment that has arrived, or the zeros before its end would have
+        // no meaning.
         for hole in self.holes.iter_mut().skip(first + 1) {
             let from = hole.start.saturating_sub(behind) / mss;
             let to = hole.end.saturating_sub(behind).div_ceil(mss);

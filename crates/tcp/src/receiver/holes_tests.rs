@@ -103,7 +103,7 @@ fn a_hole_is_corruption_where_links_tell_of_as_many_packets() {
     assert_eq!(says(&mut holes, 2, 4, 0), Some(false), "no report left");
     assert_eq!(says(&mut holes, 3, 7, 1), Some(false), "two lost, one told");
     assert_eq!(says(&mut holes, 4, 10, 2), Some(true));
-    // A report waits for its hole, but for a round trip at most.
+    // A report waits for its hole, for at most a round trip.
     assert_eq!(says(&mut holes, 5, 11, 1), None);
     assert_eq!(says(&mut holes, 6, 13, 0), Some(true));
     assert_eq!(says(&mut holes, 7, 14, 1), None);

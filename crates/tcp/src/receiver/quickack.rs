@@ -12,13 +12,12 @@
 //!   or the smoothed RTT at most, twice as long when the timer had to send the
 //!   ACK. A segment shorter than a full one is the end of what the application
 //!   wrote, and its ACK goes when it is read, which here is at once.
-//! - **Interactive sessions.** An application that sets `TCP_QUICKACK` to 0
-//!   after every read gets neither: it is taken for an interactive one until
-//!   the timer or a duplicate ends that. `quick_acks = 0` stands for such an
-//!   application, `ack_count = 1` for one that sets it to 1. `quick_acks` from 1
-//!   to 15 stands for one that makes the kernel acknowledge like an old one: it
-//!   sets it to 0 once it has read so many segments, after every read from then
-//!   on and whenever the timer has run.
+//! - **Interactive sessions.** An application that sets `TCP_QUICKACK` to 0 after every read gets
+//!   neither: it is taken for an interactive one until the timer or a duplicate ends that.
+//!   `quick_acks = 0` models such an application, `ack_count = 1` one that sets it to 1.
+//!   `quick_acks` from 1 to 15 models one that makes the kernel acknowledge like an old one: it
+//!   sets it to 0 once it has read so many segments, after every read from then on and whenever the
+//!   timer has run.
 //! - **Gaps.** A segment above a gap is acknowledged at once. From the fourth in
 //!   a row on, ACKs wait for 5% of the RTT, at most 1 ms, or for 44 segments; and no
 //!   longer than until a segment arrives whose report would push another SACK
@@ -63,7 +62,7 @@ const FIRST_ROOM: u32 = 81_920;
 /// Segments below this size do not open the window.
 const SMALL: u32 = 128;
 
-/// What the receiver remembers.
+/// State of the receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct QuickAck {
     /// The rule as the transport gives it.
@@ -103,7 +102,7 @@ pub(crate) struct QuickAck {
     echo: Option<u32>,
 }
 
-/// What is to be done about a segment.
+/// Action for a received segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// An ACK goes at once.

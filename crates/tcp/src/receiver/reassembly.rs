@@ -4,12 +4,12 @@
 use crate::packet::{MAX_SACK_BLOCKS, Packet, SackBlock};
 use std::collections::VecDeque;
 
-/// What waits above a gap.
+/// Data waiting above a gap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reassembly {
     /// Ranges of bytes that have arrived, ascending and apart; islands below.
     islands: VecDeque<(u64, u64)>,
-    /// Their bytes.
+    /// Bytes waiting for a gap to be filled.
     held: u64,
     /// The islands that changed last, the most recent first. An island that was
     /// joined to another since follows that one.
@@ -26,7 +26,7 @@ impl Reassembly {
         self.islands.is_empty()
     }
 
-    /// Bytes that wait.
+    /// Bytes waiting for a gap to be filled.
     pub(super) fn held(&self) -> u64 {
         self.held
     }

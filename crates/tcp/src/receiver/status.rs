@@ -1,5 +1,5 @@
-//! The receiving half of the Satellite Transport Protocol: what a status report
-//! says ([`crate::stp`] has the source and the readings).
+//! The receiving half of the Satellite Transport Protocol: the content of a status report
+//! ([`crate::stp`] has the source and the readings).
 
 use super::{Answer, Receiver};
 use crate::packet::{MAX_SACK_BLOCKS, Packet, SackBlock};
@@ -50,7 +50,7 @@ fn block(acknowledgement: u64, start: u64, end: u64) -> SackBlock {
 }
 
 impl Receiver {
-    /// The sender polls.
+    /// Switches to acknowledgements on poll (STP).
     pub(crate) fn set_status(&mut self) {
         self.extras.get_or_insert_default().status = Some(Status::default());
     }

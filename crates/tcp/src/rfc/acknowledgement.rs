@@ -5,11 +5,11 @@ use crate::options::Recovery;
 use crate::packet::{Packet, Transmit, echoed_at, flags, priority};
 use crate::profile::StackKind;
 use crate::scoreboard::Acked;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::{Ack, Repair};
 use bentpipe_units::Time;
 
-/// What an ACK changed in the record of segments.
+/// Changes to the scoreboard by an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     /// Something is newly acknowledged cumulatively.
@@ -28,7 +28,7 @@ impl Rfc {
     /// Processes an acknowledgement that arrived at `now`.
     pub(super) fn acknowledged<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
         out: &mut T,
@@ -65,7 +65,7 @@ impl Rfc {
             s.cc.on_control(&ack, self.repair(), &mut s.window);
         }
         if s.has_actions() {
-            self.perform_actions(s, now, &ack, out);
+            self.perform_actions(s, now, out);
         }
         if advances {
             self.restart_timer(s, now);
@@ -77,7 +77,7 @@ impl Rfc {
     /// True if an ACK only advances while nothing is being repaired: nothing in
     /// it or in the state of the connection asks for more than growth.
     #[inline(always)]
-    pub(super) fn is_plain(&self, s: &SenderCore, packet: &Packet) -> bool {
+    pub(super) fn is_plain(&self, s: &Core, packet: &Packet) -> bool {
         const UNUSUAL: u8 = flags::PROBE | flags::ECE;
         packet.acknowledgement > s.snd.una
             && packet.acknowledgement <= s.snd.next
@@ -95,7 +95,7 @@ impl Rfc {
     /// control with the same arguments.
     pub(super) fn acknowledged_plainly<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
         out: &mut T,
@@ -115,7 +115,7 @@ impl Rfc {
         self.duplicate_acks = 0;
         s.cc.on_ack(&ack, &mut s.window);
         if s.has_actions() {
-            self.perform_actions(s, now, &ack, out);
+            self.perform_actions(s, now, out);
         }
         s.restart_timer(now);
         self.send_now(s, now, out);
@@ -124,7 +124,7 @@ impl Rfc {
 
     /// Takes the acknowledged segments off the record and finds losses.
     #[inline]
-    fn update_record(&mut self, s: &mut SenderCore, now: Time, packet: &Packet) -> Progress {
+    fn update_record(&mut self, s: &mut Core, now: Time, packet: &Packet) -> Progress {
         let window_before = s.snd.window;
         s.snd.window = u64::from(packet.window);
         // The receiving half of Linux tunes its window by what data echoes.
@@ -163,7 +163,7 @@ impl Rfc {
     #[inline(always)]
     fn describe(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
         progress: &Progress,
@@ -222,7 +222,7 @@ impl Rfc {
     /// Restarts the timer for an ACK that advances; without SACK, once in a
     /// recovery.
     #[inline]
-    fn restart_timer(&mut self, s: &mut SenderCore, now: Time) {
+    fn restart_timer(&mut self, s: &mut Core, now: Time) {
         let recovery = s.options.recovery;
         let selective = recovery.uses_sack() || recovery == Recovery::Snack;
         let recovers = self.state == State::Recovery;
@@ -234,7 +234,7 @@ impl Rfc {
 
     fn acknowledged_open<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         ack: &mut Ack,
         advances: bool,
@@ -266,7 +266,7 @@ impl Rfc {
                 && (s.snd.una > self.recover || self.recover == 0)
         };
         if lost {
-            self.enter_recovery(s, now, ack, out);
+            self.enter_recovery(s, now, out);
         } else if advances {
             s.cc.on_ack(ack, &mut s.window);
         }
@@ -274,7 +274,7 @@ impl Rfc {
 
     fn acknowledged_recovery<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         ack: &Ack,
         advances: bool,
@@ -303,13 +303,13 @@ impl Rfc {
         self.grow_in_recovery(s, ack, advances);
     }
 
-    fn grow_in_recovery(&mut self, s: &mut SenderCore, ack: &Ack, advances: bool) {
+    fn grow_in_recovery(&mut self, s: &mut Core, ack: &Ack, advances: bool) {
         if advances && s.rules.grows_in_recovery {
             s.cc.on_ack(ack, &mut s.window);
         }
     }
 
-    fn acknowledged_loss(&mut self, s: &mut SenderCore, ack: &Ack, advances: bool) {
+    fn acknowledged_loss(&mut self, s: &mut Core, ack: &Ack, advances: bool) {
         if !advances {
             return;
         }
@@ -332,12 +332,7 @@ fn count(segments: usize) -> f64 {
 /// RTT sample: by timestamps for every ACK that advances, otherwise by Karn's
 /// rule.
 #[inline]
-fn rtt_sample_start(
-    s: &SenderCore,
-    now: Time,
-    packet: &Packet,
-    progress: &Progress,
-) -> Option<Time> {
+fn rtt_sample_start(s: &Core, now: Time, packet: &Packet, progress: &Progress) -> Option<Time> {
     if s.headers.timestamps {
         return progress.advances.then(|| echoed_at(now, packet));
     }

@@ -1,41 +1,23 @@
-//! What a loss, an ECN echo and a timeout do to the window.
+//! Reactions of the window to a loss, an ECN echo and a timeout.
 
 use super::{DUPLICATE_THRESHOLD, Rfc, State};
 use crate::options::Recovery;
 use crate::packet::Transmit;
 use crate::scoreboard::LossRule;
-use crate::sender_core::SenderCore;
-use bentpipe_cc::{Ack, Loss, RecoveryExit, Timeout};
+use crate::sender_core::Core;
+use bentpipe_cc::Ack;
 use bentpipe_units::{Time, math};
 
 impl Rfc {
     /// A loss is found: the window is reduced and fast recovery begins.
-    pub(super) fn enter_recovery<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        ack: &Ack,
-        out: &mut T,
-    ) {
+    pub(super) fn enter_recovery<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.remember_for_undo(s);
-        let loss = Loss {
-            now,
-            flight: self.reduction_base(s),
-            outstanding: s.board.outstanding() as f64,
-            ecn: false,
-            head: ack.head,
-            smoothed_rtt: ack.smoothed_rtt,
-            min_rtt: ack.min_rtt,
-            mss: s.mss,
-        };
-        let before = s.window.cwnd;
         // A loss among what was in flight when a mark was echoed is the same
         // congestion (RFC 3168, section 6.1.2): it is repaired without a second
         // reduction.
         if s.snd.una >= self.echo_cut_until {
-            s.cc.on_loss(&loss, &mut s.window);
+            s.reduce(&s.loss(now, self.reduction_base(s), false));
         }
-        s.note_reduction(before);
         self.recover = s.snd.next;
         self.reduced_until = s.snd.next;
         self.impatient = false;
@@ -69,7 +51,7 @@ impl Rfc {
     }
 
     /// Finds retransmissions of this recovery that were lost; returns how many.
-    pub(super) fn find_lost_again(&mut self, s: &mut SenderCore) -> u32 {
+    pub(super) fn find_lost_again(&mut self, s: &mut Core) -> u32 {
         if s.options.recovery != Recovery::SackRepeat || self.state != State::Recovery {
             return 0;
         }
@@ -77,7 +59,7 @@ impl Rfc {
     }
 
     /// How selective acknowledgements show that a hole is lost.
-    pub(super) fn loss_rule(s: &SenderCore) -> LossRule {
+    pub(super) fn loss_rule(s: &Core) -> LossRule {
         if s.options.recovery == Recovery::Fack {
             LossRule::Forward
         } else {
@@ -92,7 +74,7 @@ impl Rfc {
     /// Never more than cwnd: in a long SACK recovery what is unacknowledged
     /// grows to several windows, and a timeout at its end would otherwise
     /// raise ssthresh.
-    fn reduction_base(&self, s: &SenderCore) -> f64 {
+    fn reduction_base(&self, s: &Core) -> f64 {
         if s.rules.reduces_window {
             let receive_window = s.receive_window();
             let window = s.window.cwnd.min(receive_window).max(1.0);
@@ -113,24 +95,17 @@ impl Rfc {
         (flight - limited).min(s.window.cwnd).max(1.0)
     }
 
-    pub(super) fn leave_recovery(&mut self, s: &mut SenderCore, now: Time, ack: &Ack) {
+    pub(super) fn leave_recovery(&mut self, s: &mut Core, now: Time, ack: &Ack) {
         self.state = State::Open;
         let duplicates = std::mem::take(&mut self.duplicate_acks);
         self.inflation = 0.0;
         if s.rules.inflates_with_sack && duplicates <= DUPLICATE_THRESHOLD {
             return;
         }
-        let exit = RecoveryExit {
-            now,
-            flight: s.board.flight() as f64,
-            recovery_fix: s.options.recovery_fix,
-            min_rtt: ack.min_rtt,
-            mss: s.mss,
-        };
-        s.cc.on_recovery_exit(&exit, &mut s.window);
+        s.end_recovery(now, s.board.flight() as f64, ack.min_rtt);
     }
 
-    pub(super) fn on_congestion_echo(&mut self, s: &mut SenderCore, now: Time) {
+    pub(super) fn on_congestion_echo(&mut self, s: &mut Core, now: Time) {
         // Once per window of data, and not while a loss is being repaired or
         // right after: that window was reduced already. The ACK of everything in
         // flight then may still echo the old mark, because CWR reaches the
@@ -139,26 +114,14 @@ impl Rfc {
         if self.state != State::Open || cut_already {
             return;
         }
-        let loss = Loss {
-            now,
-            flight: self.reduction_base(s),
-            outstanding: s.board.outstanding() as f64,
-            ecn: true,
-            head: s.board.head(),
-            smoothed_rtt: s.rtt.smoothed(),
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
-        };
-        let before = s.window.cwnd;
-        s.cc.on_loss(&loss, &mut s.window);
-        s.note_reduction(before);
+        s.reduce(&s.loss(now, self.reduction_base(s), true));
         self.reduced_until = s.snd.next;
         self.echo_cut_until = s.snd.next;
         s.headers.cwr_pending = true;
     }
 
     /// The retransmission timer ran out.
-    pub(super) fn timed_out<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn timed_out<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         if s.board.outstanding() == 0 {
             s.probe_window(now, out);
             return;
@@ -169,17 +132,7 @@ impl Rfc {
         s.counters.timeouts += 1;
         let first = self.timed_out_una != Some(s.snd.una);
         self.timed_out_una = Some(s.snd.una);
-        let timeout = Timeout {
-            now,
-            flight: self.reduction_base(s),
-            outstanding: s.board.outstanding() as f64,
-            first,
-            min_rtt: s.rtt.smallest(),
-            mss: s.mss,
-        };
-        let before = s.window.cwnd;
-        s.cc.on_timeout(&timeout, &mut s.window);
-        s.note_reduction(before);
+        s.reduce_after_timeout(&s.timeout(now, self.reduction_base(s), first));
         if !std::mem::take(&mut s.window.actions.keeps_rto) {
             s.rtt.back_off();
         }

@@ -3,24 +3,20 @@
 use super::{Rfc, State};
 use crate::options::Recovery;
 use crate::packet::Transmit;
+use crate::profile::StackKind;
 use crate::scoreboard::Hole;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_units::Time;
 
 impl Rfc {
     /// Sends what the window, the buffers and pacing allow at `now`.
-    pub(super) fn send_permitted<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        out: &mut T,
-    ) {
+    pub(super) fn send_permitted<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.send_now(s, now, out);
     }
 
     /// [`Rfc::send_permitted`] in the place of the call, for the usual ACK.
     #[inline(always)]
-    pub(super) fn send_now<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn send_now<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.restart_after_idle(s, now);
         let paced = s.is_paced();
         let mut permitted = self.permitted(s);
@@ -57,7 +53,7 @@ impl Rfc {
 
     /// After an idle RTO the window restarts (RFC 5681, section 4.1).
     #[inline]
-    fn restart_after_idle(&mut self, s: &mut SenderCore, now: Time) {
+    fn restart_after_idle(&mut self, s: &mut Core, now: Time) {
         if s.board.outstanding() == 0
             && s.rules.restart_after_idle
             && s.snd.next > 0
@@ -71,7 +67,7 @@ impl Rfc {
 
     /// Segments that the congestion window lets leave now.
     #[inline]
-    fn permitted(&self, s: &SenderCore) -> i64 {
+    fn permitted(&self, s: &Core) -> i64 {
         // Truncation is the floor of what is not negative, and saturates.
         let window = ((s.window.cwnd + self.inflation) as i64).max(1);
         if s.options.recovery == Recovery::Snack {
@@ -82,17 +78,22 @@ impl Rfc {
         }
         // Before a loss is established a duplicate ACK frees no room in the
         // window; limited transmit lends two segments (RFC 3042).
-        let lent = if s.options.limited_transmit {
-            self.duplicate_acks.min(2)
+        let outstanding = s.board.outstanding() as i64;
+        let mut lent = if s.options.limited_transmit {
+            i64::from(self.duplicate_acks.min(2))
         } else {
             0
         };
-        window.saturating_add(i64::from(lent)) - s.board.outstanding() as i64
+        // Linux takes at least one segment for missing (`tcp_limit_reno_sacked`).
+        if s.rules.stack == StackKind::Linux {
+            lent = lent.min((outstanding - 1).max(0));
+        }
+        window.saturating_add(lent) - outstanding
     }
 
     /// The next segment to send again, in recovery.
     #[inline]
-    fn next_hole(&mut self, s: &mut SenderCore) -> Option<Hole> {
+    fn next_hole(&mut self, s: &mut Core) -> Option<Hole> {
         match self.state {
             State::Open => None,
             State::Loss => s.board.next_lost(),
@@ -114,13 +115,7 @@ impl Rfc {
     }
 
     /// Sends `hole` again.
-    pub(super) fn resend<T: Transmit>(
-        &mut self,
-        s: &mut SenderCore,
-        now: Time,
-        hole: Hole,
-        out: &mut T,
-    ) {
+    pub(super) fn resend<T: Transmit>(&mut self, s: &mut Core, now: Time, hole: Hole, out: &mut T) {
         let recovers = self.state == State::Recovery;
         if recovers && hole.index + 1 == s.board.outstanding() {
             self.rescued = true;

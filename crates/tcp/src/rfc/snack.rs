@@ -2,24 +2,23 @@
 //! once, not held back by the window ([`crate::receiver::holes`] has the
 //! receiver's side and the source).
 //!
-//! Not sent again is a segment that was sent less than a round trip ago, by the
-//! lesser of the last sample and the mean. Before the first sample, that holds
-//! for what was sent again only, with a round trip of a second: what was sent
-//! once has left a gap. A loss is one of congestion, which
-//! reaches the congestion control once a window of data as with SACK, unless
-//! the ACK says that it was corruption: then the window stays and goes on
-//! growing. Timeouts are those of the stack. Vegas' own early retransmission of
-//! the first segment is left out: what is named has been sent again already.
+//! Not sent again is a segment that was sent less than a round trip ago, by the lesser of the last
+//! sample and the mean. Before the first sample, that holds for what was sent again only, with a
+//! round trip of a second: what was sent once has left a gap. A loss is one of congestion, which
+//! reaches the congestion control once a window of data as with SACK, unless the ACK reports
+//! corruption: then the window is kept and continues growing. Timeouts are those of the stack.
+//! Vegas' own early retransmission of the first segment is left out: what is named has been sent
+//! again already.
 
 use super::{Rfc, State};
 use crate::packet::{Packet, Transmit};
 use crate::receiver::holes::UNKNOWN_ROUND_TRIP;
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_units::Time;
 
 impl Rfc {
     /// Marks the segments lost that an ACK names; returns how many are new.
-    pub(super) fn take_snack(&mut self, s: &mut SenderCore, now: Time, packet: &Packet) -> u32 {
+    pub(super) fn take_snack(&mut self, s: &mut Core, now: Time, packet: &Packet) -> u32 {
         self.corrupted = packet.names_corruption();
         let Some(snack) = packet.snack() else {
             return 0;
@@ -47,7 +46,7 @@ impl Rfc {
     /// Counts what duplicate ACKs show to have left the network: one segment
     /// each, until `acked` of them are acknowledged with the one that filled
     /// the hole below.
-    pub(super) fn count_arrived(&mut self, s: &mut SenderCore, acked: u32, duplicate: bool) {
+    pub(super) fn count_arrived(&mut self, s: &mut Core, acked: u32, duplicate: bool) {
         if duplicate {
             self.arrived += 1.0;
         } else if acked > 0 {
@@ -57,7 +56,7 @@ impl Rfc {
     }
 
     /// Sends all that is known lost again, whatever the window says.
-    pub(super) fn resend_named<T: Transmit>(&mut self, s: &mut SenderCore, now: Time, out: &mut T) {
+    pub(super) fn resend_named<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         if self.state == State::Loss {
             return; // The timeout's own pace.
         }

@@ -3,11 +3,11 @@
 
 use super::{Rfc, State};
 use crate::packet::{Packet, is_older, timestamp};
-use crate::sender_core::SenderCore;
+use crate::sender_core::Core;
 use bentpipe_cc::Window;
 use bentpipe_units::Time;
 
-/// What is needed to undo the last reduction of the window.
+/// State to undo the last reduction of the window.
 #[derive(Clone, Debug)]
 pub(super) struct Undo {
     window: Window,
@@ -38,7 +38,7 @@ impl Undo {
 
 impl Rfc {
     /// Records the window before a reduction.
-    pub(super) fn remember_for_undo(&mut self, s: &SenderCore) {
+    pub(super) fn remember_for_undo(&mut self, s: &Core) {
         if s.options.undo {
             self.undo = Some(Box::new(Undo {
                 window: s.window.clone(),
@@ -78,7 +78,7 @@ impl Rfc {
     /// first new ACK echoes a timestamp from before them, or every one of them
     /// was reported as a duplicate.
     #[inline]
-    pub(super) fn detect_spurious(&mut self, s: &mut SenderCore, packet: &Packet, advances: bool) {
+    pub(super) fn detect_spurious(&mut self, s: &mut Core, packet: &Packet, advances: bool) {
         let Some(undo) = &mut self.undo else { return };
         let Some(resent_at) = undo.first_resent_at else {
             return;

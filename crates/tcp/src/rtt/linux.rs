@@ -13,7 +13,7 @@ use bentpipe_units::{Duration, Time};
 /// The deviation, scaled by 4 like `rttvar`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Deviation {
-    /// Smoothed.
+    /// The smoothed deviation.
     smoothed: u64,
     /// Its largest value in this flight.
     largest: u64,

@@ -125,9 +125,8 @@ impl Scoreboard {
         }
     }
 
-    /// After a timeout: everything not selectively acknowledged is lost and
-    /// nothing of it is under way again. With `forget`, what was selectively
-    /// acknowledged is lost too.
+    /// After a timeout: everything not selectively acknowledged is lost and none of it is in flight
+    /// again. With `forget`, what was selectively acknowledged is lost too.
     pub(crate) fn lose_all(&mut self, forget: bool) {
         if forget {
             self.sacked = 0;
@@ -147,8 +146,7 @@ impl Scoreboard {
         self.sacked_above_edge = 0;
     }
 
-    /// Marks everything lost that is neither selectively acknowledged nor
-    /// under way again.
+    /// Marks everything lost that is neither selectively acknowledged nor in flight again.
     pub(crate) fn lose_unsent_again(&mut self) {
         for s in &mut self.segments {
             if s.flags & (SACKED | LOST) == 0 {

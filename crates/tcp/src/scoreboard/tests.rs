@@ -105,7 +105,7 @@ fn a_retransmission_is_lost_when_three_segments_after_it_arrived() {
     assert_eq!((b.flight(), b.next_lost()), (0, Some(hole)));
 }
 
-/// What the scoreboard stands for, in the most obvious form.
+/// A naive model of the scoreboard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Plain {
     sacked: bool,

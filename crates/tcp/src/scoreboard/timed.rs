@@ -4,7 +4,7 @@
 use super::{LOST, RETRANSMITTED, SACKED, Scoreboard};
 use bentpipe_units::Time;
 
-/// A segment as it stands.
+/// The current state of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct View {
     /// Its place among those outstanding.
@@ -14,7 +14,6 @@ pub(crate) struct View {
     /// When it was sent last, and how often it was sent.
     pub(crate) sent_at: Time,
     pub(crate) transmissions: u8,
-    /// Selectively acknowledged.
     pub(crate) sacked: bool,
     /// Found lost and not sent again since.
     pub(crate) waits: bool,

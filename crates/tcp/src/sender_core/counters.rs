@@ -1,6 +1,6 @@
 //! Counters of the sending half.
 
-/// What the sender has done so far.
+/// Counters of the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounters {
     /// Data packets sent, retransmissions included.

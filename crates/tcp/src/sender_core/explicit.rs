@@ -8,7 +8,7 @@
 //! that is not used from other flows. ns-2 requests 10^24 B/s and rounds the
 //! window down; so does the profile `ns-2`.
 
-use super::SenderCore;
+use super::Core;
 use crate::packet::{CongestionHeader, Packet};
 use bentpipe_cc::{Feedback, PathHeader};
 use bentpipe_units::{Rate, Time, math};
@@ -16,7 +16,7 @@ use bentpipe_units::{Rate, Time, math};
 /// What ns-2 requests, bytes a second.
 const UNLIMITED: f64 = 1e24;
 
-impl SenderCore {
+impl Core {
     /// Writes the congestion header of a data packet of `len` bytes at
     /// `sequence`.
     pub(super) fn write_congestion_header(&self, packet: &mut Packet, len: u16) {

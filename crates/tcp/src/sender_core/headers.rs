@@ -1,4 +1,4 @@
-//! What the packets of a connection carry in their headers.
+//! Headers of a connection's packets.
 
 use crate::transport::Transport;
 use bentpipe_cc::PathHeader;
@@ -12,7 +12,7 @@ pub(crate) struct Headers {
     /// The timestamp that data packets echo, where they do.
     pub(crate) echo: u32,
     pub(crate) timestamps: bool,
-    /// What packets carry for routers.
+    /// The header for routers that packets carry.
     pub(super) path: PathHeader,
     pub(crate) ecn: bool,
     /// Data packets carry something of these three.

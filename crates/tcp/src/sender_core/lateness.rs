@@ -16,7 +16,7 @@ pub(crate) const UNPACED: u64 = 10;
 pub(crate) struct Lateness {
     /// When the next packet could leave.
     due: Time,
-    /// What is left to make up for.
+    /// The remaining backlog.
     late: Duration,
 }
 

@@ -1,13 +1,13 @@
 //! Building, recording and sending data packets.
 
-use super::SenderCore;
+use super::Core;
 use crate::endpoint::SYN_BYTES_OF_NS2;
 use crate::packet::{BandwidthHeader, Packet, Transmit, ecn, flags, priority, timestamp};
 use crate::scoreboard::Hole;
 use bentpipe_cc::PathHeader;
 use bentpipe_units::Time;
 
-impl SenderCore {
+impl Core {
     /// Bytes of a full packet at the IP layer.
     pub(crate) fn full_packet(&self) -> u16 {
         (self.mss + self.headers.bytes) as u16
@@ -113,7 +113,7 @@ impl SenderCore {
         out.transmit(packet);
     }
 
-    /// Sends `hole` again; it counts as lost and under way again.
+    /// Retransmits `hole`, which then counts as lost and in flight.
     pub(crate) fn retransmit<T: Transmit>(&mut self, now: Time, hole: Hole, out: &mut T) {
         let packet = self.packet(now, hole.start, hole.len);
         if let Some(rate) = &mut self.rate {

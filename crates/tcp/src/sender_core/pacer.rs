@@ -1,6 +1,6 @@
 //! Packet spacing: when the next packet may leave.
 
-use super::SenderCore;
+use super::Core;
 use super::lateness::{self, Lateness};
 use crate::options::Pacing;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -44,7 +44,7 @@ impl Pacer {
     }
 }
 
-impl SenderCore {
+impl Core {
     /// True where packets are spaced.
     #[inline]
     pub(crate) fn is_paced(&self) -> bool {

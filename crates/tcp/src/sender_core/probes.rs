@@ -1,11 +1,11 @@
-//! Probes: low-priority packets that a congestion control requests beside the
-//! window (TCP-Peach's dummy segments, TCP-Peach+'s NIL segments).
+//! Probes: low-priority packets that a congestion control requests in addition to the window
+//! (TCP-Peach's dummy segments, TCP-Peach+'s NIL segments).
 //!
 //! They do not count as sent data: not in flight, not for the retransmission
 //! timer, not against the window. The receiver answers each at once with an ACK
 //! that is marked as the answer.
 
-use super::SenderCore;
+use super::Core;
 use crate::packet::{Packet, Transmit, flags, priority};
 use bentpipe_cc::{ProbeContent, Probes};
 use bentpipe_units::{Duration, Time};
@@ -54,7 +54,7 @@ impl Probing {
     }
 }
 
-impl SenderCore {
+impl Core {
     /// Takes the congestion control's requests about packets that are yet to be
     /// sent.
     pub(crate) fn take_requests(&mut self) {

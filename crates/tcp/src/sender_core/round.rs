@@ -1,21 +1,21 @@
 //! Round trips counted by data: one ends when what was sent since it began is
 //! acknowledged.
 
-use super::SenderCore;
+use super::Core;
 use bentpipe_units::{Bytes, Rate, Time};
 
-/// The round trip under way.
+/// The current round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
     /// It ends when this byte is acknowledged.
     pub(crate) end: u64,
     /// When it began; zero for the first.
     began_at: Time,
-    /// Bytes delivered since.
+    /// Bytes delivered since the round began.
     delivered: u64,
 }
 
-impl SenderCore {
+impl Core {
     /// Counts `segments` that an ACK delivered. Returns whether a round trip
     /// begins with that ACK and, if so, the delivery rate over the one that
     /// ended, where there was one.

@@ -10,11 +10,11 @@
 //! While data is outstanding the retransmission timer runs, and the answers to
 //! retransmissions carry the window as well: there is no second timer.
 
-use super::SenderCore;
+use super::Core;
 use crate::packet::{Transmit, flags};
 use bentpipe_units::Time;
 
-impl SenderCore {
+impl Core {
     /// Nothing more can be sent: arms the timer for a window probe if the
     /// window is closed and nothing is outstanding.
     #[inline]
@@ -34,8 +34,9 @@ impl SenderCore {
         };
         let mut packet = self.packet(now, self.snd.next, 0);
         packet.flags = flags::ACK | flags::DUMMY;
-        self.timer.window_probes = Some(probes.saturating_add(1));
-        let doubled = self.rtt.rto().scaled(f64::from(1u32 << probes.min(16)));
+        let sent = probes.saturating_add(1);
+        self.timer.window_probes = Some(sent);
+        let doubled = self.rtt.rto().scaled(f64::from(1u32 << sent.min(16)));
         let interval = doubled.min(self.rules.maximum_rto).max(self.rtt.rto());
         self.timer.deadline = now + interval;
         out.transmit(packet);

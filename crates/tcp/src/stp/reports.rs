@@ -1,13 +1,13 @@
-//! Status reports: what one brings, and what it does.
+//! Status reports: their content and effect.
 
 use super::Stp;
 use crate::packet::{Packet, Transmit, echoed_at, priority};
 use crate::scoreboard::Acked;
-use crate::sender_core::SenderCore;
-use bentpipe_cc::{Ack, RecoveryExit, Repair};
+use crate::sender_core::Core;
+use bentpipe_cc::{Ack, Repair};
 use bentpipe_units::{Duration, Time};
 
-/// What a report changed in the record of segments.
+/// Changes to the scoreboard by a report.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     /// Something is newly acknowledged cumulatively.
@@ -22,7 +22,7 @@ impl Stp {
     /// Processes a report that arrived at `now`.
     pub(super) fn on_report<T: Transmit>(
         &mut self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         packet: &Packet,
         out: &mut T,
@@ -53,14 +53,7 @@ impl Stp {
         let was_repairing = self.repairs;
         if was_repairing && s.snd.una >= self.recover {
             self.repairs = false;
-            let exit = RecoveryExit {
-                now,
-                flight: s.board.flight() as f64,
-                recovery_fix: s.options.recovery_fix,
-                min_rtt: ack.min_rtt,
-                mss: s.mss,
-            };
-            s.cc.on_recovery_exit(&exit, &mut s.window);
+            s.end_recovery(now, s.board.flight() as f64, ack.min_rtt);
         }
         if progress.lost > 0 && s.snd.una >= self.recover {
             self.reduce(s, now);
@@ -86,12 +79,7 @@ impl Stp {
 
     /// Takes what arrived off the record and finds losses. What was sent `before`
     /// is what a STAT knows of.
-    fn update_record(
-        s: &mut SenderCore,
-        now: Time,
-        packet: &Packet,
-        before: Option<Time>,
-    ) -> Progress {
+    fn update_record(s: &mut Core, now: Time, packet: &Packet, before: Option<Time>) -> Progress {
         let mut progress = Progress {
             advances: packet.acknowledgement > s.snd.una,
             ..Progress::default()
@@ -119,7 +107,7 @@ impl Stp {
 
     /// What lies from `start` to `end` has arrived; returns how many segments
     /// were not known to have.
-    fn arrived(s: &mut SenderCore, start: u64, end: u64) -> u32 {
+    fn arrived(s: &mut Core, start: u64, end: u64) -> u32 {
         let (newly, _) = match &mut s.rate {
             None => s.board.sack(start, end),
             Some(rate) => s.board.sack_with(start, end, |index, _| rate.sacked(index)),
@@ -130,7 +118,7 @@ impl Stp {
     /// The report as the congestion control receives it.
     fn describe(
         &self,
-        s: &mut SenderCore,
+        s: &mut Core,
         now: Time,
         progress: &Progress,
         rtt: Option<Duration>,

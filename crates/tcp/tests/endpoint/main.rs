@@ -10,4 +10,5 @@ mod probes;
 mod recovery;
 mod sending;
 mod snack;
+mod snapshot;
 mod stp;

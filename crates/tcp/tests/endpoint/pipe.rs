@@ -83,7 +83,7 @@ pub(crate) struct Pipe {
     /// When each packet in the transmitter to end 1 leaves it.
     leaving: VecDeque<Time>,
     free: [Time; 2],
-    /// Every packet to end 1, where somebody wants them.
+    /// Every packet to end 1, if a test records them.
     pub(crate) packets_seen: Option<Vec<Packet>>,
     /// Corrupted packets that links tell of with the first transmission of a
     /// segment.
@@ -136,7 +136,7 @@ impl Pipe {
         self.carry(out);
     }
 
-    /// Lets somebody use end `end` now.
+    /// Gives a test access to end `end` now.
     pub(crate) fn act(
         &mut self,
         end: usize,

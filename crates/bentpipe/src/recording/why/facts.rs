@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Values over a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Range {
     /// The first one.
     pub first: f64,
@@ -27,7 +27,7 @@ pub struct Range {
 /// What was measured in an act. Packets that are lost or sent are the user's; the
 /// queue and the link are everybody's.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Facts {
     /// Congestion window, segments; `None` without a sample.
     pub cwnd: Option<Range>,

@@ -19,7 +19,7 @@ const FIRST_ACTS: usize = 3;
 
 /// What happened in a run, and why.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Why {
     /// The run in a few sentences.
     pub summary: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Why {
 
 /// A time in which the sender did one thing, or a few in turn.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 pub struct Act {
     /// What it did: `Slow start`.
     pub title: String,
@@ -85,7 +85,7 @@ impl Recording {
             let facts = facts::of(self, answer, part);
             let before = part.first.checked_sub(1);
             let before = before.and_then(|i| self.series.sender.get(i));
-            let sentences = text::Teller {
+            let sentences = text::PhaseNarrator {
                 recording: self,
                 answer,
                 part,
@@ -113,7 +113,7 @@ impl Recording {
         let first = self.first_data_at?;
         (first > self.started_at && !self.series.sender.is_empty()).then(|| {
             let mut sentences =
-                vec!["The connection is opened: no data cross the link yet.".to_owned()];
+                vec!["The connection is being opened: no data crosses the link yet.".to_owned()];
             sentences.extend(text::lost_openings(self, first));
             Act {
                 title: "Handshake".to_owned(),

@@ -191,7 +191,7 @@ fn words(recording: &Recording, act: &Act, name: &str) {
     }
     for (cause, place) in [
         (LossCause::QueueFull, "at the full queue"),
-        (LossCause::Channel, "by errors of the channel"),
+        (LossCause::Channel, "to channel errors"),
     ] {
         assert_eq!(
             act.facts.lost.contains_key(&cause),
@@ -311,7 +311,7 @@ fn told(answer: &Answer, row: &Row) -> String {
 }
 
 /// Worked examples: read them when they change. With `BENTPIPE_EXAMPLES` set they are
-/// written anew.
+/// written again.
 fn examples(comparison: Comparison, file: &str) {
     let names = [
         "cubic",

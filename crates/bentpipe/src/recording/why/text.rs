@@ -23,8 +23,8 @@ const FULL: f64 = 0.95;
 /// Timeouts that are told one by one.
 const NAMED_TIMEOUTS: usize = 3;
 
-/// What finds words for one part of a run.
-pub(super) struct Teller<'a> {
+/// Describes one part of a run in sentences.
+pub(super) struct PhaseNarrator<'a> {
     pub(super) recording: &'a Recording,
     pub(super) answer: &'a Answer,
     pub(super) part: &'a Part,
@@ -33,7 +33,7 @@ pub(super) struct Teller<'a> {
     pub(super) before: Option<f64>,
 }
 
-impl Teller<'_> {
+impl PhaseNarrator<'_> {
     /// What happened, in sentences; `told` are the explanations that need not be
     /// given again.
     pub(super) fn sentences(&self, told: &mut Vec<&'static str>) -> Vec<String> {
@@ -59,12 +59,18 @@ impl Teller<'_> {
     fn turns(&self) -> Option<String> {
         let phases = &self.part.phases;
         (phases.len() > 1).then(|| {
-            let of = |(phase, times): &(super::Phase, usize)| match times {
-                1 => format!("{} once", lower(phase.title)),
-                n => format!("{} {} times", lower(phase.title), count(*n as f64)),
+            let of = |(i, (phase, times)): (usize, &(super::Phase, usize))| {
+                let times = match times {
+                    1 => "once".to_owned(),
+                    n => format!("{} times", count(*n as f64)),
+                };
+                match i {
+                    0 => format!("{} occurs {times}", phase.title),
+                    _ => format!("{} {times}", lower(phase.title)),
+                }
             };
-            let all: Vec<String> = phases.iter().map(of).collect();
-            format!("In this time there is {}.", list(&all))
+            let all: Vec<String> = phases.iter().enumerate().map(of).collect();
+            format!("{}.", list(&all))
         })
     }
 
@@ -113,10 +119,7 @@ impl Teller<'_> {
             if starts && most >= GROWTH * first {
                 let doublings = math::log2(most / first);
                 let took = widest.since(self.part.from).as_secs();
-                text += &format!(
-                    ", which doubles it every {} on the mean",
-                    seconds(took / doublings)
-                );
+                text += &format!(", doubling every {} on average", seconds(took / doublings));
             }
             if cwnd.last < 0.9 * most {
                 text += &format!(", and is {} at the end", count(cwnd.last));
@@ -124,7 +127,7 @@ impl Teller<'_> {
             return Some(text + ".");
         }
         Some(format!(
-            "The window is between {} and {} segments, {} on the mean.",
+            "The window is between {} and {} segments, {} on average.",
             count(least),
             count(most),
             count(cwnd.mean)
@@ -147,7 +150,7 @@ impl Teller<'_> {
             });
         }
         let mut text = format!(
-            "Up to {} packets{others} wait before the link, {} on the mean",
+            "Up to {} packets{others} wait before the link, {} on average",
             count(queue.most),
             count(queue.mean)
         );
@@ -211,22 +214,22 @@ impl Teller<'_> {
     fn why_idle(&self) -> Option<String> {
         let (cwnd, flight) = (self.facts.cwnd?, self.facts.flight?);
         let bdp = self.recording.bdp_segments;
-        if self.answer.users > 1 || self.answer.path.course.is_some() {
+        if self.answer.users > 1 || self.answer.path.profile.is_some() {
             return None;
         }
         if cwnd.mean < bdp && flight.mean > 0.7 * cwnd.mean {
             return Some(format!(
-                "to fill it would take the bandwidth-delay product of {} segments, and the window \
-                 is {} on the mean",
+                "filling it takes a bandwidth-delay product of {} segments, but the window \
+                 averages {}",
                 count(bdp),
                 count(cwnd.mean)
             ));
         }
         (flight.mean < 0.7 * cwnd.mean && flight.mean < bdp).then(|| {
             format!(
-                "of a window of {} segments on the mean, only {} are in flight",
-                count(cwnd.mean),
-                count(flight.mean)
+                "on average only {} segments of a window of {} are in flight",
+                count(flight.mean),
+                count(cwnd.mean)
             )
         })
     }
@@ -236,12 +239,12 @@ impl Teller<'_> {
         match self.part.end {
             End::Complete => Some(format!("The download is complete at {}.", at(self.part.to))),
             End::Cut => None,
-            End::Repair => Some("Then the sender learns of losses.".to_owned())
+            End::Repair => Some("Then the sender detects the losses.".to_owned())
                 .filter(|_| self.facts.lost_in_all() > 0),
             End::Next if self.is_only("slow_start") && self.facts.lost_in_all() == 0 => {
                 let risen = rtt.map(|rtt| {
                     format!(
-                        ", at an RTT of {} after one of {} at the least",
+                        " and an RTT of {}, up from a minimum of {}",
                         seconds(rtt.last),
                         seconds(rtt.least)
                     )
@@ -264,7 +267,7 @@ fn losses(facts: &Facts) -> Option<String> {
     if let Some([first, last]) = facts.lost_between.filter(|_| all > 1) {
         text += &match last.since(first) {
             short if short < Duration::from_millis(1) => format!(" at {}", at(first)),
-            long => format!(", within {} from {} on", lasting(long), at(first)),
+            long => format!(", within {} from {} onwards", lasting(long), at(first)),
         };
     } else if let Some([first, _]) = facts.lost_between {
         text += &format!(", at {}", at(first));
@@ -318,9 +321,7 @@ pub(super) fn summary(recording: &Recording, answer: &Answer, acts: &[Act]) -> V
     lines.extend(idle(recording, answer, acts));
     lines.extend(in_all(recording));
     if recording.series.sender.is_empty() {
-        lines.push(
-            "This is a bound that is computed: there are no packets and no window.".to_owned(),
-        );
+        lines.push("This is a computed bound: it has no packets and no window.".to_owned());
     }
     lines
 }
@@ -341,21 +342,21 @@ fn how_long(recording: &Recording, answer: &Answer) -> Option<String> {
         .map_or(Bytes::ZERO, |d| d.1);
     let Some(end) = recording.ended_at else {
         return Some(format!(
-            "The download does not end: {bytes} have arrived when the run ends at {}.",
+            "The download does not finish: {bytes} have arrived when the run ends at {}.",
             at(recording.outcome.ended_at)
         ));
     };
     let took = end.since(recording.started_at);
     let mut text = format!("The download of {bytes} takes {}", lasting(took));
     if !recording.started_at.since(Time::ZERO).is_zero() {
-        text += &format!(", from {} on", at(recording.started_at));
+        text += &format!(", starting at {}", at(recording.started_at));
     }
     let ideal = answer.sizes.iter().position(|size| *size == bytes);
     if let Some(ideal) = ideal
         .and_then(|i| answer.ideal.get(i))
         .filter(|_| answer.users == 1)
     {
-        text += &format!("; no transport is faster than {} here", lasting(*ideal));
+        text += &format!("; no transport can beat {} here", lasting(*ideal));
     }
     Some(text + ".")
 }
@@ -364,7 +365,7 @@ fn how_long(recording: &Recording, answer: &Answer) -> Option<String> {
 fn who_sends(recording: &Recording, answer: &Answer) -> Option<String> {
     let users = (answer.users > 1).then(|| {
         format!(
-            "This is user {} of {}; the queue and the link are those of all.",
+            "This is user {} of {}; all users share the queue and the link.",
             recording.user + 1,
             answer.users
         )
@@ -382,8 +383,8 @@ fn who_sends(recording: &Recording, answer: &Answer) -> Option<String> {
             false => Pep::Split,
         };
         format!(
-            "The server's connection ends at {}, which sends over the satellite by {}: windows and \
-             phases are those of the proxy.",
+            "The server's connection ends at {}, which sends over the satellite with {}: windows \
+             and phases are those of the proxy.",
             pep.describe(),
             recording.transport
         )
@@ -394,7 +395,7 @@ fn who_sends(recording: &Recording, answer: &Answer) -> Option<String> {
 
 /// When the link is idle most.
 fn idle(recording: &Recording, answer: &Answer, acts: &[Act]) -> Option<String> {
-    if answer.users > 1 || answer.background.is_some() || answer.path.course.is_some() {
+    if answer.users > 1 || answer.background.is_some() || answer.path.profile.is_some() {
         return None;
     }
     let busy = recording.busy(answer, recording.started_at, recording.end())?;
@@ -411,10 +412,10 @@ fn idle(recording: &Recording, answer: &Answer, acts: &[Act]) -> Option<String> 
         (1.0 - share) * act.to.since(act.from).as_secs()
     };
     let longest = acts.iter().max_by(|a, b| of(a).total_cmp(&of(b)));
-    let mut text = format!("The link is idle for {} of this time in all", seconds(idle));
+    let mut text = format!("The link is idle for {} of this time", seconds(idle));
     if let Some(act) = longest.filter(|act| of(act) > 0.3 * idle) {
         text += &format!(
-            ", and for {} of it in the act “{}” from {} on",
+            ", {} of it in the act “{}” that begins at {}",
             seconds(of(act)),
             act.title,
             at(act.from)
@@ -437,7 +438,7 @@ fn in_all(recording: &Recording) -> Option<String> {
     }
     let lost = of_causes(&lost).unwrap_or_else(|| "Nothing is lost".to_owned());
     Some(format!(
-        "In all {}; {} and {}.",
+        "In total {}; there are {} and {}.",
         lower(&lost),
         counted(resent, "retransmission"),
         counted(timeouts, "timeout")

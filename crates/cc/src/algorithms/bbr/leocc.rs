@@ -1,21 +1,23 @@
-//! `LeoCC`: BBR that measures its path anew at each reconfiguration of a low-orbit
-//! network.
+//! `LeoCC`: BBR that remeasures its path at each reconfiguration of a low-orbit network.
 //!
 //! Source: Lai et al., "LeoCC: Making Internet Congestion Control Robust to LEO
 //! Satellite Dynamics", ACM SIGCOMM 2025. The paper itself was not read. Read were the
-//! authors' public repository SpaceNetLab/LeoCC (its two READMEs, and the kernel module
-//! of the simulation version, from which the numbers below are; nothing was taken over
-//! as code), draft-lai-ccwg-lsncc-01 (abstract), and a public summary of the talk.
+//! authors' public repository SpaceNetLab/LeoCC (its two READMEs; the kernel modules of
+//! the live and of the simulation version and the live version's monitor of pings, from
+//! which the numbers below are; nothing was taken over as code), draft-lai-ccwg-lsncc-01
+//! (abstract), and a public summary of the talk.
 //!
-//! Starlink assigns satellites to terminals anew every 15 s, at 12, 27, 42 and 57 s past
-//! the minute; delay, capacity and loss change then. `LeoCC` is BBR version 1 with these
-//! differences:
+//! Starlink reassigns satellites to terminals every 15 s; delay, capacity and loss change
+//! then. `LeoCC` is BBR version 1 with these differences:
 //!
-//! - A reconfiguration is due at `offset` + n x `period`. `lead` before it the control
-//!   is marked; from its cruise it probes the RTT. With half a bandwidth-delay product
-//!   (at least 4 segments) in flight for 200 ms and a round, the smallest RTT becomes
-//!   the RTT of the ACK that ends the probe, larger or not. The bandwidth filter is
-//!   emptied, and startup begins again, at the pacing rate reached.
+//! - The sender finds a reconfiguration in its acknowledgements (see `detector`): a
+//!   silence, a step of the RTT upwards, or an RTT below the smallest. From its cruise
+//!   it then probes the RTT: with half a bandwidth-delay product (at least 4 segments)
+//!   in flight for 200 ms and a round, the smallest RTT becomes the RTT of the ACK that
+//!   ends the probe, larger or not. The bandwidth filter is emptied, and startup begins
+//!   again, at the pacing rate reached.
+//! - Who knows the schedule can give it as a hint: with a `period`, a reconfiguration is
+//!   also due at `offset` + n x `period`, and the probe begins `lead` before it.
 //! - While a probe drains, an RTT more than `rtt_fall` below the smoothed RTT shows a
 //!   path that became shorter; the filter then begins with the last delivery rate.
 //! - Between reconfigurations two Kalman filters smooth the largest delivery rate of a
@@ -27,7 +29,8 @@
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
-//! | period | 15 s | from one reconfiguration to the next |
+//! | silence | 45 ms | without ACKs that shows a reconfiguration |
+//! | period | 0 s | from one scheduled reconfiguration to the next; 0: no schedule |
 //! | offset | 12 s | the first, in time of the run (or later by periods) |
 //! | lead | 100 ms | how long before it the probe begins |
 //! | fluctuation | 10 ms | variation of the smallest RTT that is no queue (5 to 20 ms) |
@@ -40,27 +43,37 @@
 //!
 //! Left open or different, and our reading:
 //! - The live version detects reconfigurations with a stream of pings from the terminal
-//!   to the point of presence. A sender has no such stream here: the schedule of the
-//!   simulation version is used. Its clock begins with the connection, ours with the
-//!   run.
+//!   to the point of presence, and measures `fluctuation` with it after each. A sender
+//!   has no such stream here: it watches the ACKs of its own data, which tell as much
+//!   only while it sends without pause. It finds none in startup, drain or a probe, nor
+//!   one hidden by a queue, nor a change of the capacity alone, nor one behind an outage
+//!   that ends in a timeout, nor a step upwards that is small beside a pause. Other flows'
+//!   queues can look like one.
+//! - The simulation version has no detection and knows the schedule; its clock begins
+//!   with the connection, ours with the run.
 //! - The module marks only where an ACK falls into the 100 ms before; here the first ACK
 //!   after their beginning does, so that a pause does not hide a reconfiguration.
-//! - A reconfiguration during startup needs no second startup; one during drain or a
-//!   probe acts at its end.
-//! - Before a round of cruise there is no smoothed rate, and the largest counts.
+//! - A reconfiguration during startup needs no second startup; a scheduled one during
+//!   drain or a probe acts at its end.
+//! - Before the first round of cruise there is no smoothed rate, and the largest counts;
+//!   after a reconfiguration the old path's stays for a round, as in the module.
 //! - A startup every period overflows queues below about two bandwidth-delay products;
 //!   nothing that was read says otherwise.
 //! - The module computes the filters in integers, whose gain settles at 0.60; floats
 //!   here, 0.62.
 
-use super::{Bbr, BbrSettings, LEAST_WINDOW, MaxFilter, Mode};
+mod detector;
+mod kalman;
+
+use detector::{Detector, Seen};
+use kalman::Kalman;
+
+use super::{Bbr, BbrSettings, CYCLE, LEAST_WINDOW, MaxFilter, Mode};
 use crate::declaration::{Algorithm, Control, Described, Family, TransportDefaults};
 use crate::parameter::{number, parameters, time};
 use crate::{Ack, CongestionControl, Loss, Phase, RecoveryExit, Repair, Timeout, Window};
 use bentpipe_units::{Duration, Rate, Segments, Time};
 
-/// Variance of the first estimate, where both noises have 1.
-const FIRST_VARIANCE: f64 = 6.25;
 /// Bandwidth-delay products in flight while the RTT is probed.
 const PROBE_RTT_GAIN: f64 = 0.5;
 /// The longest time that a setting may be.
@@ -70,8 +83,10 @@ parameters! {
     /// What can be set; see the table above.
     #[derive(Copy)]
     pub struct LeoccSettings {
-        period: Duration = time(Duration::from_secs(15), (Duration::from_millis(100), DAY)),
-            "from one reconfiguration of the network to the next";
+        silence: Duration = time(Duration::from_millis(45), (Duration::ZERO, DAY)),
+            "time without ACKs that shows a reconfiguration";
+        period: Duration = time(Duration::ZERO, (Duration::ZERO, DAY)),
+            "from one scheduled reconfiguration to the next; 0 without a schedule";
         offset: Duration = time(Duration::from_secs(12), (Duration::ZERO, DAY)),
             "time of the run at which one is due";
         lead: Duration = time(Duration::from_millis(100), (Duration::ZERO, DAY)),
@@ -83,43 +98,14 @@ parameters! {
         queue_gain: f64 = number(1.05, "", (1.0, 10.0)), "probing gain where there is a queue";
         bandwidth_window: u64 = number(10.0, "rounds", (1.0, 10_000.0)),
             "length of the bandwidth filter";
-        min_rtt_window: Duration = time(
-            Duration::from_secs(20),
-            (Duration::from_millis(1), DAY),
-        ),
+        min_rtt_window: Duration = time(Duration::from_secs(20), (Duration::from_millis(1), DAY)),
             "age at which the smallest RTT is probed again";
-        probe_rtt: Duration = time(
-            Duration::from_millis(200),
-            (Duration::ZERO, Duration::from_secs(3600)),
-        ),
+        probe_rtt: Duration =
+            time(Duration::from_millis(200), (Duration::ZERO, Duration::from_secs(3600))),
             "least time of a probe of the RTT";
         high_gain: f64 = number(2.885, "", (1.0, 100.0)), "pacing and window gain of startup";
         cwnd_gain: f64 = number(2.0, "", (1.0, 100.0)), "window in bandwidth-delay products";
         margin: f64 = number(0.01, "", (0.0, 0.9)), "what pacing stays below the estimate";
-    }
-}
-
-/// A scalar Kalman filter whose process and measurement noise have variance 1.
-#[derive(Clone, Copy, Debug)]
-struct Kalman {
-    /// `None` before the first measurement.
-    value: Option<f64>,
-    variance: f64,
-}
-
-impl Kalman {
-    const NEW: Kalman = Kalman {
-        value: None,
-        variance: FIRST_VARIANCE,
-    };
-
-    /// The first measurement counts whole.
-    fn update(&mut self, measured: f64) {
-        let before = self.variance + 1.0;
-        let gain = before / (before + 1.0);
-        self.variance = (1.0 - gain) * before;
-        let value = self.value.unwrap_or(measured);
-        self.value = Some(value + gain * (measured - value));
     }
 }
 
@@ -128,9 +114,12 @@ impl Kalman {
 pub struct Leocc {
     settings: LeoccSettings,
     bbr: Bbr,
-    /// Reconfigurations that have been due; `None` before the first ACK.
+    detector: Detector,
+    /// Segments delivered when the cruise began.
+    cruises_since: Option<Segments>,
+    /// Scheduled reconfigurations that have been due; `None` before the first ACK.
     due: Option<u64>,
-    /// A reconfiguration has been due, and the path was not yet measured anew.
+    /// A reconfiguration was found or due, and the path has not been remeasured yet.
     pending: bool,
     smoothed_bw: Kalman,
     smoothed_rtt: Kalman,
@@ -142,7 +131,7 @@ pub struct Leocc {
 }
 
 impl Leocc {
-    /// `LeoCC` with `settings`.
+    /// A new connection under `settings`, in BBR's `Startup`.
     #[must_use]
     pub fn new(settings: LeoccSettings) -> Leocc {
         let bbr = BbrSettings {
@@ -158,6 +147,8 @@ impl Leocc {
         Leocc {
             settings,
             bbr: Bbr::new(bbr),
+            detector: Detector::new(settings.silence, settings.fluctuation),
+            cruises_since: None,
             due: None,
             pending: false,
             smoothed_bw: Kalman::NEW,
@@ -168,9 +159,42 @@ impl Leocc {
         }
     }
 
-    /// Marks a reconfiguration whose lead has begun since the last ACK.
+    /// Marks a reconfiguration that the ACKs show, from the first ACK on of what the
+    /// cruise has sent.
+    fn detect(&mut self, ack: &Ack, repair: Repair) {
+        let Some(sample) = ack.rate_sample else {
+            return;
+        };
+        let bbr = &self.bbr;
+        if bbr.mode != Mode::ProbeBw {
+            if self.cruises_since.take().is_some() {
+                self.detector.pause();
+            }
+            return;
+        }
+        let since = *self.cruises_since.get_or_insert(bbr.delivered);
+        if sample.prior_delivered < since {
+            return;
+        }
+        let seen = Seen {
+            now: ack.now,
+            rtt: sample.rtt.or(ack.rtt),
+            delivered: ack.delivered,
+            bandwidth: bbr.bandwidth.get(),
+            min_rtt: bbr.min_rtt,
+            round_start: sample.prior_delivered >= bbr.round_end,
+            app_limited: sample.app_limited,
+            repairs: repair != Repair::None,
+        };
+        self.pending |= self.detector.sees(&seen);
+    }
+
+    /// Marks a scheduled reconfiguration whose lead has begun since the last ACK.
     fn check_schedule(&mut self, now: Time) {
         let period = self.settings.period.as_nanos();
+        if period == 0 {
+            return;
+        }
         let offset = self.settings.offset.as_nanos() % period;
         let ahead = now.as_nanos() + self.settings.lead.as_nanos();
         let due = (ahead + period - offset) / period;
@@ -292,13 +316,13 @@ impl Algorithm for Leocc {
     fn controls() -> Vec<Control<Leocc>> {
         let described = Described {
             name: "leocc",
-            summary: "BBR that measures its path anew at each reconfiguration of a low orbit",
+            summary: "BBR that measures its path again at each reconfiguration of a low orbit",
             source: "Lai et al. (2025), from the authors' public module (our reading)",
-            open: "reconfigurations follow a schedule in time of the run and are not detected; \
-                   Kalman filters in floats",
+            open: "reconfigurations are found in the ACKs of its own data, not by pings; Kalman \
+                   filters in floats",
             family: Family::Model,
             transport: TransportDefaults {
-                summary: "LeoCC: BBR that measures its path anew every 15 s",
+                summary: "LeoCC: BBR that measures its path again where a low orbit reassigns it",
                 source: "Lai et al. (2025), from the authors' public module (our reading)",
                 ..TransportDefaults::NEW
             },
@@ -309,18 +333,14 @@ impl Algorithm for Leocc {
 }
 
 impl CongestionControl for Leocc {
-    fn name(&self) -> &str {
-        "leocc"
-    }
-
-    fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.bbr.on_established(rtt, window);
-    }
-
-    fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+    named!("leocc");
+    always!(owns_window, needs_rate_samples);
+    delegates!(bbr: on_established, on_timeout, on_spurious, seed);
+    ignores!(on_ack, on_loss, on_recovery_exit);
 
     fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
         self.check_schedule(ack.now);
+        self.detect(ack, repair);
         self.update_smoothed(ack);
         let bbr = &mut self.bbr;
         bbr.delivered += ack.delivered;
@@ -355,18 +375,6 @@ impl CongestionControl for Leocc {
         self.bbr.set_window((bw, probe), ack, repair, window);
     }
 
-    fn on_loss(&mut self, _: &Loss, _: &mut Window) {}
-
-    fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
-        self.bbr.on_timeout(timeout, window);
-    }
-
-    fn on_recovery_exit(&mut self, _: &RecoveryExit, _: &mut Window) {}
-
-    fn on_spurious(&mut self, before: &Window, window: &mut Window) {
-        self.bbr.on_spurious(before, window);
-    }
-
     fn on_restart(&mut self, now: Time, window: &mut Window) {
         self.bbr.restarts = true;
         self.bbr.aggregation.restart(now);
@@ -377,18 +385,6 @@ impl CongestionControl for Leocc {
             }
             Mode::Startup | Mode::Drain | Mode::ProbeRtt => {}
         }
-    }
-
-    fn seed(&mut self, seed: u64) {
-        self.bbr.seed(seed);
-    }
-
-    fn owns_window(&self) -> bool {
-        true
-    }
-
-    fn needs_rate_samples(&self) -> bool {
-        true
     }
 
     fn phase(&self, window: &Window) -> Phase {
@@ -409,29 +405,20 @@ mod tests {
     use super::*;
     use crate::parameter::{ParameterSet as _, Reader};
 
-    fn leocc() -> Leocc {
+    /// Without a schedule, or with that of Starlink.
+    fn leocc(scheduled: bool) -> Leocc {
         let none = crate::Parameters::new();
         let reader = Reader::new("leocc", &[], &none).unwrap();
-        Leocc::new(LeoccSettings::read(&reader).unwrap())
-    }
-
-    #[test]
-    fn the_filter_settles_at_the_golden_ratio() {
-        // 6.25 + 1 = 7.25, gain 7.25 / 8.25, variance the same; then (g + 1) / (g + 2).
-        let mut filter = Kalman::NEW;
-        filter.update(100.0);
-        assert_eq!(filter.value, Some(100.0));
-        assert!((filter.variance - 7.25 / 8.25).abs() < 1e-12);
-        for _ in 0..20 {
-            filter.update(100.0);
+        let mut settings = LeoccSettings::read(&reader).unwrap();
+        if scheduled {
+            settings.period = Duration::from_secs(15);
         }
-        filter.update(200.0);
-        assert!((filter.value.unwrap() - 161.803).abs() < 1e-3, "{filter:?}");
+        Leocc::new(settings)
     }
 
     #[test]
     fn reconfigurations_are_due_at_12_27_42_57_seconds() {
-        let mut leocc = leocc();
+        let mut leocc = leocc(true);
         let mut marked = Vec::new();
         for ms in (5..60_000).step_by(10) {
             leocc.check_schedule(Time::ZERO + Duration::from_millis(ms));
@@ -444,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_pause_does_not_hide_a_reconfiguration() {
-        let mut leocc = leocc();
+        let mut leocc = leocc(true);
         leocc.check_schedule(Time::ZERO + Duration::from_secs(11));
         leocc.check_schedule(Time::ZERO + Duration::from_secs(14));
         assert!(leocc.pending);
@@ -452,14 +439,14 @@ mod tests {
 
     #[test]
     fn a_connection_that_begins_after_a_reconfiguration_takes_no_notice_of_it() {
-        let mut leocc = leocc();
+        let mut leocc = leocc(true);
         leocc.check_schedule(Time::ZERO + Duration::from_secs(13));
         assert!(!leocc.pending);
     }
 
     #[test]
     fn a_probe_after_a_reconfiguration_replaces_the_model() {
-        let mut leocc = leocc();
+        let mut leocc = leocc(false);
         let mut window = Window::new(20.0);
         leocc.bbr.mode = Mode::ProbeRtt;
         leocc.bbr.full = true;
@@ -481,7 +468,7 @@ mod tests {
 
     #[test]
     fn a_queue_makes_the_smoothed_rate_count() {
-        let mut leocc = leocc();
+        let mut leocc = leocc(false);
         leocc.bbr.mode = Mode::ProbeBw;
         leocc.bbr.min_rtt = Duration::from_millis(40);
         leocc.bbr.bandwidth.update(10, 0, 800.0);

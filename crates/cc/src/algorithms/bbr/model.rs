@@ -173,7 +173,7 @@ impl Bbr {
     }
 }
 
-/// Segments per second.
+/// Delivery rate of a sample, segments per second.
 fn rate_of(sample: &RateSample) -> f64 {
     sample.delivered / sample.interval.as_secs()
 }

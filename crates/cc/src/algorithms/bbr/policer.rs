@@ -11,7 +11,7 @@ use bentpipe_units::{Segments, Time};
 
 const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
-/// Lost per delivered.
+/// Ratio of lost to delivered packets above which an interval counts as policed.
 const LOSS_RATIO: f64 = 50.0 / 256.0;
 /// Rates that differ by less than this part, or by so many bytes a second, are
 /// the same.
@@ -35,7 +35,7 @@ pub(super) struct Sees {
     pub(super) mss: u32,
 }
 
-/// Long-term sampling.
+/// Long-term bandwidth sampling, which detects a token-bucket policer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Policer {
     samples: bool,
@@ -71,7 +71,6 @@ impl Policer {
         self.used.then_some(self.rate)
     }
 
-    /// Forgets everything.
     pub(super) fn reset(&mut self, now: Time, delivered: Segments, lost: Segments) {
         *self = Policer::default();
         self.begin_interval(now, delivered, lost);

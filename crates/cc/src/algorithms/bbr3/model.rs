@@ -1,30 +1,75 @@
-//! The model of the path and the states that follow from it: bandwidth, bounds by
-//! losses, the smallest RTT, and the cycle of probing.
+//! The model of the path: bandwidth, what ACKs run ahead of it, and the bounds by losses.
 
-use super::{
-    BANDWIDTH_CYCLES, Bbr3, FULL_GROWTH, FULL_LOSSES, FULL_ROUNDS, LEAST_WINDOW, MOST_ROUNDS, State,
-};
-use crate::{Ack, RateSample, Window};
-use bentpipe_units::{Duration, Segments, Time, math};
+use super::{Bbr3, MaxFilter, State};
+use crate::{Ack, RateSample, Repair, Window};
+use bentpipe_units::{Segments, Time};
 use std::collections::VecDeque;
 
-/// Losses in the order in which they were found, by what had been delivered then.
+/// Rounds that `extra_acked` is the maximum of, once the pipe has been full.
+const EXTRA_ACKED_ROUNDS: u64 = 10;
+/// ACKs with losses in a round that end startup (`BBRStartupFullLossCnt`).
+const FULL_LOSSES: u32 = 6;
+
+/// What losses bound: infinite where there is no bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bounds {
+    pub(super) bw_shortterm: f64,
+    pub(super) inflight_shortterm: Segments,
+    pub(super) inflight_longterm: Segments,
+}
+
+impl Bounds {
+    pub(super) const NONE: Bounds = Bounds {
+        bw_shortterm: f64::INFINITY,
+        inflight_shortterm: f64::INFINITY,
+        inflight_longterm: f64::INFINITY,
+    };
+
+    /// `ResetShortTermModel`.
+    pub(super) const fn reset_short_term(&mut self) {
+        (self.bw_shortterm, self.inflight_shortterm) = (f64::INFINITY, f64::INFINITY);
+    }
+
+    /// The wider of each.
+    pub(super) const fn at_least(&self, other: &Bounds) -> Bounds {
+        Bounds {
+            bw_shortterm: self.bw_shortterm.max(other.bw_shortterm),
+            inflight_shortterm: self.inflight_shortterm.max(other.inflight_shortterm),
+            inflight_longterm: self.inflight_longterm.max(other.inflight_longterm),
+        }
+    }
+}
+
+/// Losses in the order in which they were found, and what a round of losses delivered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Losses {
     /// Delivered so far, and lost, of the last round trip.
     list: VecDeque<(Segments, Segments)>,
-    /// Of this round trip: losses, and how many ACKs found some.
-    pub(super) in_round: Segments,
-    pub(super) found: f64,
+    /// ACKs of this round that found losses.
+    found: u32,
+    /// `is_loss_in_round`, `loss_round_delivered`, `loss_round_start`.
+    in_round: bool,
+    round_end: Segments,
+    pub(super) round_start: bool,
+    /// Of this round: the largest bandwidth, and the most delivered in a sample.
+    bw_latest: f64,
+    inflight_latest: Segments,
 }
 
 impl Losses {
-    pub(super) fn note(&mut self, delivered: Segments, lost: Segments) {
-        if lost > 0.0 {
-            self.list.push_back((delivered, lost));
-            self.in_round += lost;
-            self.found += 1.0;
+    /// `NoteLoss`; true for the first loss of a round.
+    pub(super) fn note(&mut self, delivered: Segments, lost: Segments) -> bool {
+        if lost <= 0.0 {
+            return false;
         }
+        self.list.push_back((delivered, lost));
+        self.found += 1;
+        let first = !self.in_round;
+        if first {
+            self.round_end = delivered;
+        }
+        self.in_round = true;
+        first
     }
 
     /// Lost since a packet was sent when `prior` segments had been delivered.
@@ -35,253 +80,226 @@ impl Losses {
         self.list.iter().map(|&(_, lost)| lost).sum()
     }
 
-    fn begin_round(&mut self) {
-        (self.in_round, self.found) = (0.0, 0.0);
+    /// `UpdateLatestDeliverySignals`.
+    fn take_sample(&mut self, sample: &RateSample, bw: f64, delivered: Segments) {
+        self.round_start = sample.prior_delivered >= self.round_end;
+        if self.round_start {
+            self.round_end = delivered;
+        }
+        self.bw_latest = self.bw_latest.max(bw);
+        self.inflight_latest = self.inflight_latest.max(sample.delivered);
+    }
+
+    /// `AdvanceLatestDeliverySignals`.
+    fn advance(&mut self, sample: &RateSample, bw: f64) {
+        if self.round_start {
+            (self.bw_latest, self.inflight_latest) = (bw, sample.delivered);
+        }
+    }
+
+    /// `ResetCongestionSignals`.
+    pub(super) const fn reset(&mut self) {
+        self.in_round = false;
+        (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
+    }
+
+    pub(super) const fn forget_round(&mut self) {
+        self.in_round = false;
+    }
+}
+
+/// `UpdateACKAggregation`: how far ACKs run ahead of the bandwidth.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Aggregation {
+    began_at: Option<Time>,
+    acked: Segments,
+    most: MaxFilter,
+}
+
+impl Aggregation {
+    /// `extra_acked`.
+    pub(super) const fn extra(&self) -> Segments {
+        self.most.get()
+    }
+
+    pub(super) const fn restart(&mut self, now: Time) {
+        self.began_at = Some(now);
+    }
+
+    /// `delivered` segments at `now`, where `bw` segments per second were expected.
+    fn update(&mut self, now: Time, (delivered, cwnd): (Segments, Segments), bw: f64) -> Segments {
+        let began = *self.began_at.get_or_insert(now);
+        let mut expected = bw * now.since(began).as_secs();
+        if self.acked <= expected {
+            (self.acked, expected) = (0.0, 0.0);
+            self.began_at = Some(now);
+        }
+        self.acked += delivered;
+        (self.acked - expected).min(cwnd)
     }
 }
 
 impl Bbr3 {
-    pub(super) fn update_model(&mut self, ack: &Ack, window: &Window) {
+    /// `UpdateModelAndState`.
+    pub(super) fn update_model_and_state(
+        &mut self,
+        ack: &Ack,
+        repair: Repair,
+        window: &mut Window,
+    ) {
         self.delivered += ack.delivered;
-        self.losses.note(self.delivered, ack.lost);
         self.round_start = false;
-        let Some(sample) = ack.rate_sample.filter(|s| !s.interval.is_zero()) else {
-            return;
-        };
-        if sample.prior_delivered >= self.round_end {
-            self.round_end = self.delivered;
-            self.round_start = true;
-            self.rounds_since_probe += 1.0;
+        self.losses.round_start = false;
+        if self.losses.note(self.delivered, ack.lost) {
+            self.remember_bounds();
         }
-        let bw = sample.delivered / sample.interval.as_secs();
-        if !sample.app_limited || bw >= self.bandwidth.get() {
-            self.bandwidth.update(BANDWIDTH_CYCLES, self.cycle, bw);
+        let sample = ack.rate_sample.filter(|s| !s.interval.is_zero());
+        if let Some(sample) = sample {
+            let bw = sample.delivered / sample.interval.as_secs();
+            self.handle_lost(ack, &sample, window);
+            self.losses.take_sample(&sample, bw, self.delivered);
+            self.update_max_bw(&sample, bw);
+            self.adapt_to_congestion(window);
+            self.update_aggregation(ack, window);
+            self.check_full(&sample, bw);
+            self.check_startup_high_loss(&sample, repair);
         }
-        self.bound_by_losses(&sample, bw, window);
-        self.watch_loss(ack, &sample);
-        self.check_full(&sample, bw);
+        self.update_state(ack, sample.as_ref(), window);
+        if let Some(sample) = sample {
+            self.losses
+                .advance(&sample, sample.delivered / sample.interval.as_secs());
+        }
+        // BoundBWForModel.
+        self.bw = self.max_bw().min(self.bounds.bw_shortterm);
     }
 
-    /// A round with losses outside of probing lowers what the
-    /// model allows, but not below what was delivered.
-    fn bound_by_losses(&mut self, sample: &RateSample, bw: f64, window: &Window) {
-        self.bw_latest = self.bw_latest.max(bw);
-        self.inflight_latest = self.inflight_latest.max(sample.delivered);
-        if !self.round_start {
+    pub(super) fn max_bw(&self) -> f64 {
+        self.max_bw[0].max(self.max_bw[1])
+    }
+
+    /// `AdvanceMaxBwFilter`: a cycle without samples leaves the last one in force.
+    pub(super) fn advance_max_bw(&mut self) {
+        if self.max_bw[1] > 0.0 {
+            self.max_bw = [self.max_bw[1], 0.0];
+        }
+    }
+
+    /// `UpdateMaxBw` and `UpdateRound`.
+    fn update_max_bw(&mut self, sample: &RateSample, bw: f64) {
+        if sample.prior_delivered >= self.round_end {
+            self.start_round();
+            self.rounds += 1;
+            self.rounds_since_probe += 1.0;
+            self.round_start = true;
+        }
+        if bw >= self.max_bw() || !sample.app_limited {
+            self.max_bw[1] = self.max_bw[1].max(bw);
+        }
+    }
+
+    /// `StartRound`.
+    pub(super) const fn start_round(&mut self) {
+        self.round_end = self.delivered;
+    }
+
+    fn update_aggregation(&mut self, ack: &Ack, window: &Window) {
+        let extra = self
+            .aggregation
+            .update(ack.now, (ack.delivered, window.cwnd), self.bw);
+        let rounds = if self.full.reached {
+            EXTRA_ACKED_ROUNDS
+        } else {
+            1
+        };
+        self.aggregation.most.update(rounds, self.rounds, extra);
+    }
+
+    /// `SaveStateUponLoss`, without the window.
+    pub(super) const fn remember_bounds(&mut self) {
+        self.undo = self.bounds;
+        self.undo_state = None;
+    }
+
+    /// `AdaptLowerBoundsFromCongestion`: once a round, what losses outside of probing leave
+    /// of the bounds, but not less than was delivered.
+    fn adapt_to_congestion(&mut self, window: &Window) {
+        if !self.losses.round_start {
             return;
         }
         let probes = matches!(self.state, State::Startup | State::Refill | State::Up);
-        if !probes && self.losses.in_round > 0.0 {
+        if !probes && self.losses.in_round {
             let beta = self.settings.beta;
-            if self.bw_lo.is_infinite() {
-                self.bw_lo = self.bandwidth.get();
+            let max_bw = self.max_bw();
+            let bounds = &mut self.bounds;
+            // InitLowerBounds.
+            if bounds.bw_shortterm.is_infinite() {
+                bounds.bw_shortterm = max_bw;
             }
-            if self.inflight_lo.is_infinite() {
-                self.inflight_lo = window.cwnd;
+            if bounds.inflight_shortterm.is_infinite() {
+                bounds.inflight_shortterm = window.cwnd;
             }
-            self.bw_lo = self.bw_latest.max(beta * self.bw_lo);
-            self.inflight_lo = self.inflight_latest.max(beta * self.inflight_lo);
+            // LossLowerBounds.
+            bounds.bw_shortterm = self.losses.bw_latest.max(beta * bounds.bw_shortterm);
+            bounds.inflight_shortterm = self
+                .losses
+                .inflight_latest
+                .max(beta * bounds.inflight_shortterm);
         }
-        (self.bw_latest, self.inflight_latest) = (bw, sample.delivered);
+        self.losses.in_round = false;
     }
 
-    pub(super) fn reset_short_term(&mut self) {
-        (self.bw_lo, self.inflight_lo) = (f64::INFINITY, f64::INFINITY);
-    }
-
-    /// `inflight_hi` falls to what was in flight when too much was
-    /// lost, and rises with what probing delivers without that.
-    fn watch_loss(&mut self, ack: &Ack, sample: &RateSample) {
-        let flight = sample.prior_flight.max(1.0);
+    /// `IsInflightTooHigh`, of the packet that `sample` is of.
+    pub(super) fn is_inflight_too_high(&mut self, sample: &RateSample) -> bool {
         let lost = self.losses.since(sample.prior_delivered);
-        if lost > self.settings.loss_threshold * flight {
-            if self.probes {
-                self.probes = false;
-                let target = self.product(self.bw(), 1.0) * self.settings.beta;
-                self.inflight_hi = flight.max(target).max(LEAST_WINDOW);
-                if self.state == State::Up {
-                    self.enter_down(ack.now);
-                }
-            }
+        lost > self.settings.loss_threshold * sample.prior_flight.max(1.0)
+    }
+
+    /// `HandleLostPacket`, where what the ACK shows to be lost is the packet.
+    fn handle_lost(&mut self, ack: &Ack, sample: &RateSample, window: &Window) {
+        if ack.lost <= 0.0 || !self.is_probe_sample || !self.is_inflight_too_high(sample) {
             return;
         }
-        if self.inflight_hi.is_finite() {
-            self.inflight_hi = self.inflight_hi.max(sample.prior_flight);
-            if self.state == State::Up && ack.cwnd_limited {
-                self.raise_bound(ack);
-            }
+        // InflightAtLoss: where within it the losses passed the threshold.
+        let threshold = self.settings.loss_threshold;
+        let before = (sample.prior_flight - ack.lost).max(0.0);
+        let lost_before = self.losses.since(sample.prior_delivered) - ack.lost;
+        let prefix = (threshold * before - lost_before) / (1.0 - threshold).max(f64::EPSILON);
+        let at_loss = before + prefix.min(ack.lost);
+        // HandleInflightTooHigh.
+        self.probe_too_high = true;
+        self.is_probe_sample = false;
+        if !sample.app_limited {
+            let target = self.settings.beta * self.target_inflight(window);
+            self.bounds.inflight_longterm = at_loss.max(target);
+        }
+        if self.state == State::Up {
+            self.undo_state = Some(State::Up);
+            self.enter_down(ack.now);
         }
     }
 
-    fn raise_bound(&mut self, ack: &Ack) {
-        self.raised += ack.delivered;
-        if self.raised >= self.per_raise {
-            let steps = math::floor(self.raised / self.per_raise);
-            self.raised -= steps * self.per_raise;
-            self.inflight_hi += steps;
+    /// `CheckStartupHighLoss`.
+    fn check_startup_high_loss(&mut self, sample: &RateSample, repair: Repair) {
+        if !self.losses.round_start {
+            return;
         }
-        if self.round_start {
-            self.raise_slope(self.inflight_hi);
-        }
-    }
-
-    /// One, two, four, ... segments a round, from `window` on.
-    fn raise_slope(&mut self, window: Segments) {
-        let steps = f64::from(1u32 << self.raise_rounds);
-        self.raise_rounds = (self.raise_rounds + 1).min(30);
-        self.per_raise = (window / steps).max(1.0);
-    }
-
-    /// The bandwidth has grown by less than a quarter in three rounds; in startup a
-    /// round of losses says so, too.
-    fn check_full(&mut self, sample: &RateSample, bw: f64) {
-        if !self.full_now && self.round_start && !sample.app_limited {
-            if bw >= self.full_bw * FULL_GROWTH {
-                self.full_bw = bw;
-                self.full_rounds = 0;
-            } else {
-                self.full_rounds += 1;
-                self.full_now = self.full_rounds >= FULL_ROUNDS;
-            }
-        }
-        if self.state == State::Startup && self.round_start && !self.full {
-            let lost = self.losses.in_round;
-            let part = self.settings.loss_threshold * (lost + sample.delivered);
-            if self.losses.found >= FULL_LOSSES && lost > part {
-                self.full_now = true;
-                let target = self.product(self.bandwidth.get(), 1.0);
-                self.inflight_hi = target.max(self.inflight_latest);
-            }
-        }
-        self.full |= self.full_now;
-        if self.round_start {
-            self.losses.begin_round();
-        }
-    }
-
-    fn reset_full(&mut self) {
-        (self.full_bw, self.full_rounds, self.full_now) = (0.0, 0, false);
-    }
-
-    pub(super) fn update_state(&mut self, ack: &Ack, window: &mut Window) {
-        let now = ack.now;
-        if self.state == State::Startup && self.full {
-            self.state = State::Drain;
-        }
-        let drained = ack.flight <= self.inflight(self.bandwidth.get(), 1.0, window);
-        match self.state {
-            State::Drain if drained => self.enter_down(now),
-            State::Down if self.is_time_to_probe(now, window) => self.enter_refill(),
-            State::Down if drained && ack.flight <= self.with_headroom() => {
-                self.state = State::Cruise;
-            }
-            State::Cruise if self.is_time_to_probe(now, window) => self.enter_refill(),
-            State::Refill if self.round_start => self.enter_up(now, window),
-            State::Up => {
-                let lasted = now.since(self.cycle_began) > self.min_rtt;
-                let high = ack.flight > self.inflight(self.bandwidth.get(), 1.25, window);
-                if lasted && (self.full_now || (high && self.inflight_hi.is_infinite())) {
-                    self.enter_down(now);
-                }
-            }
-            _ => {}
-        }
-        self.update_min_rtt(ack, window);
-    }
-
-    /// Probing ends: what it drove into the queue drains.
-    fn enter_down(&mut self, now: Time) {
-        self.reset_short_term();
-        self.state = State::Down;
-        self.probes = false;
-        self.cycle += 1;
-        self.cycle_began = now;
-        self.rounds_since_probe = (self.random.bits() % 2) as f64;
-        self.wait = Duration::from_millis(2000 + self.random.bits() % 1000);
-        self.raise_rounds = 0;
-    }
-
-    /// Two to three seconds, or the rounds in which Reno would fill the path.
-    fn is_time_to_probe(&self, now: Time, window: &Window) -> bool {
-        let reno = self.product(self.bw(), 1.0).min(window.cwnd);
-        now.since(self.cycle_began) > self.wait || self.rounds_since_probe >= reno.min(MOST_ROUNDS)
-    }
-
-    fn enter_refill(&mut self) {
-        self.reset_short_term();
-        self.raise_rounds = 0;
-        self.state = State::Refill;
-        self.round_end = self.delivered;
-    }
-
-    fn enter_up(&mut self, now: Time, window: &Window) {
-        self.state = State::Up;
-        self.probes = true;
-        self.cycle_began = now;
-        self.raised = 0.0;
-        self.reset_full();
-        self.full_bw = self.bandwidth.get();
-        self.round_end = self.delivered;
-        self.raise_slope(window.cwnd);
-    }
-
-    /// The smallest RTT of 10 s, probed where none as small was seen
-    /// for 5 s.
-    fn update_min_rtt(&mut self, ack: &Ack, window: &mut Window) {
-        let now = ack.now;
-        let probed_at = *self.probe_rtt_min_at.get_or_insert(now);
-        let seen_at = *self.min_rtt_at.get_or_insert(now);
-        let expired = now.since(probed_at) > self.settings.probe_rtt_interval;
-        let rtt = ack.rate_sample.and_then(|sample| sample.rtt).or(ack.rtt);
-        if let Some(rtt) = rtt
-            && (rtt <= self.probe_rtt_min || expired)
+        let found = std::mem::take(&mut self.losses.found);
+        if self.state == State::Startup
+            && !self.full.reached
+            && repair == Repair::Recovery
+            && found >= FULL_LOSSES
+            && self.is_inflight_too_high(sample)
         {
-            self.probe_rtt_min = rtt;
-            self.probe_rtt_min_at = Some(now);
-        }
-        let old = now.since(seen_at) > self.settings.min_rtt_window;
-        if self.probe_rtt_min <= self.min_rtt || old {
-            self.min_rtt = self.probe_rtt_min;
-            self.min_rtt_at = self.probe_rtt_min_at;
-        }
-        if expired && !self.restarts && self.state != State::ProbeRtt {
-            self.save_window(window);
-            self.state = State::ProbeRtt;
-            self.probe_rtt_until = None;
-        }
-        if self.state == State::ProbeRtt {
-            self.probe_rtt(ack, window);
-        }
-        if ack.delivered > 0.0 {
-            self.restarts = false;
+            self.undo_state = Some(State::Startup);
+            (self.full.now, self.full.reached) = (true, true);
+            let product = self.product(self.bw, 1.0);
+            self.bounds.inflight_longterm = product.max(self.losses.inflight_latest);
         }
     }
 
-    fn probe_rtt(&mut self, ack: &Ack, window: &mut Window) {
-        window.actions.limits_rate = true;
-        let small = self.product(self.bw(), super::PROBE_RTT_WINDOW_GAIN);
-        match self.probe_rtt_until {
-            None if ack.flight <= small.max(LEAST_WINDOW) => {
-                self.probe_rtt_until = Some(ack.now + self.settings.probe_rtt);
-                self.probe_rtt_round_done = false;
-                self.round_end = self.delivered;
-            }
-            None => {}
-            Some(until) => {
-                self.probe_rtt_round_done |= self.round_start;
-                if self.probe_rtt_round_done && ack.now > until {
-                    self.probe_rtt_min_at = Some(ack.now);
-                    window.cwnd = window.cwnd.max(self.prior_cwnd);
-                    self.reset_short_term();
-                    if self.full {
-                        self.enter_down(ack.now);
-                        self.state = State::Cruise;
-                    } else {
-                        self.state = State::Startup;
-                    }
-                }
-            }
-        }
+    /// `TargetInflight`.
+    pub(super) fn target_inflight(&self, window: &Window) -> Segments {
+        self.product(self.bw, 1.0).min(window.cwnd)
     }
 }
 
@@ -292,12 +310,25 @@ mod tests {
     #[test]
     fn losses_since_a_packet_was_sent() {
         let mut losses = Losses::default();
-        losses.note(10.0, 2.0);
-        losses.note(20.0, 0.0);
-        losses.note(30.0, 3.0);
-        assert_eq!(losses.in_round, 5.0);
+        assert!(losses.note(10.0, 2.0));
+        assert!(!losses.note(20.0, 0.0));
+        assert!(!losses.note(30.0, 3.0), "the round has a loss already");
+        assert_eq!((losses.round_end, losses.found), (10.0, 2));
         assert_eq!(losses.since(10.0), 5.0);
         assert_eq!(losses.since(11.0), 3.0);
         assert_eq!(losses.since(31.0), 0.0);
+    }
+
+    #[test]
+    fn acks_ahead_of_the_bandwidth_are_extra() {
+        use bentpipe_units::Duration;
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let mut aggregation = Aggregation::default();
+        // 1000 segments/s expected; 20 at once every 20 ms.
+        assert_eq!(aggregation.update(at(0), (20.0, 1e6), 1000.0), 20.0);
+        assert_eq!(aggregation.update(at(10), (20.0, 1e6), 1000.0), 30.0);
+        assert_eq!(aggregation.update(at(10), (20.0, 35.0), 1000.0), 35.0);
+        // Below the expected rate the interval begins anew.
+        assert_eq!(aggregation.update(at(100), (5.0, 1e6), 1000.0), 5.0);
     }
 }

@@ -33,7 +33,7 @@ fn declared(control: &'static bentpipe_bpf::Control) -> Control<Kernel> {
     }
 }
 
-/// A control of one's own, whose C has these `hooks`; `fingerprint` is the hash of
+/// A user's control, whose C has these `hooks`; `fingerprint` is the hash of
 /// its source.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
 //! CUBIC as Linux has it, in its fixed point.
 //!
-//! Source: the behaviour of Linux `tcp_cubic.c` (Ha, Rhee, Xu; HyStart beside it,
-//! `cubic_hystart`), as of 6.18; Ha, Rhee, Xu, "CUBIC: a new TCP-friendly
-//! high-speed TCP variant", 2008. What differs from RFC 9438:
+//! Source: the behaviour of Linux `tcp_cubic.c` (Ha, Rhee, Xu; with HyStart, `cubic_hystart`), as
+//! of 6.18; Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", 2008. What differs
+//! from RFC 9438:
 //!
 //! - Times are ticks of the kernel, and the curve has a resolution of 1/1024 s:
 //!   K = cbrt(2^40 / 410 x (W_max - cwnd)) with 410/1024 for C.
@@ -62,10 +62,8 @@ parameters! {
             "what the cut leaves of the window, rounded to 1/1024";
         fast_convergence: bool = flag(true), "leave room for new flows when the window peaks lower";
         reno_friendly: bool = flag(true), "never slower than Reno";
-        tick: Duration = time(
-            Duration::from_millis(4),
-            (Duration::from_millis(1), Duration::from_millis(10)),
-        ),
+        tick: Duration =
+            time(Duration::from_millis(4), (Duration::from_millis(1), Duration::from_millis(10))),
             "the kernel's tick (HZ = 250: 4 ms; 1000: 1 ms)";
     }
 }
@@ -151,7 +149,7 @@ struct State {
     friendly: u64,
 }
 
-/// CUBIC.
+/// State of Linux' CUBIC for one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cubic {
     constants: Constants,

@@ -31,7 +31,7 @@ use bentpipe_units::{Duration, Segments};
 
 /// Samples of a round trip that are collected before they are judged.
 const SAMPLES: u32 = 8;
-/// What the RTT may rise by, microseconds.
+/// Permitted range of the RTT increase, microseconds.
 const LEAST_RISE: u64 = 4_000;
 const MOST_RISE: u64 = 16_000;
 /// Bytes of the bursts whose time is the slack of a train, and the most of it in
@@ -48,16 +48,14 @@ parameters! {
         hystart: bool = flag(true), "leave slow start on trains of ACKs and when the RTT rises";
         low_window: u64 = number(16.0, "segments", (0.0, 1_000_000.0)),
             "window below which HyStart does not watch";
-        ack_delta: Duration = time(
-            Duration::from_millis(2),
-            (Duration::ZERO, Duration::from_secs(1)),
-        ),
+        ack_delta: Duration =
+            time(Duration::from_millis(2), (Duration::ZERO, Duration::from_secs(1))),
             "longest gap between the ACKs of a train";
         spaced: bool = flag(false), "the host's queue discipline spaces packets (fq)";
     }
 }
 
-/// What HyStart remembers. Times in microseconds.
+/// State of HyStart. Times are in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HyStart {
     enabled: bool,

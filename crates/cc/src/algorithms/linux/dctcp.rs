@@ -26,7 +26,7 @@ use crate::parameter::{number, parameters};
 use crate::{Ack, Window};
 use bentpipe_units::{Duration, Segments};
 
-/// alpha = 1.
+/// The fixed-point representation of alpha = 1.
 const ONE: u64 = 1024;
 
 parameters! {
@@ -39,7 +39,7 @@ parameters! {
     }
 }
 
-/// DCTCP.
+/// State of Linux' DCTCP for one connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dctcp {
     shift_g: u32,

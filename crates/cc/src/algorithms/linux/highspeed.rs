@@ -4,13 +4,13 @@
 //! adds the row's number to the count and a full count adds a segment; the row
 //! of the last such ACK decides what a loss takes.
 
-use super::host::{Host, LinuxParameters, clamp, raise, whole};
+use super::host::{Host, LinuxParameters, raise, whole};
 use super::module::{Linux, Module, described};
 use crate::declaration::{Algorithm, Control};
 use crate::slots::{decrease_of_row, row};
 use crate::{Ack, Window};
 
-/// HighSpeed TCP.
+/// State of Linux' HighSpeed TCP for one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HighSpeed {
     row: usize,
@@ -45,7 +45,7 @@ impl Module for HighSpeed {
         }
         let cwnd = whole(window.cwnd);
         self.row = row(cwnd as f64);
-        if cwnd < clamp(ack) {
+        if cwnd < host.clamp(ack) {
             host.count += self.row as u64 + 1;
             if host.count >= cwnd {
                 host.count -= cwnd;

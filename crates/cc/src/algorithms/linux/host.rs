@@ -60,11 +60,6 @@ pub(super) fn raise(window: &mut Window, to: u64) {
     window.cwnd = window.cwnd.max(to as f64);
 }
 
-/// The most that cwnd grows to: the receive window.
-pub(super) fn clamp(ack: &Ack) -> u64 {
-    whole(ack.receive_window)
-}
-
 impl Host {
     pub(super) const fn new(version: Version) -> Host {
         Host {
@@ -85,6 +80,16 @@ impl Host {
         self.outstanding = ack.outstanding;
         if self.state == State::Loss(None) {
             self.state = State::Loss(Some(self.next()));
+        }
+    }
+
+    /// The most segments that cwnd grows to (`snd_cwnd_clamp`). Today's kernels set no bound,
+    /// so a window above the receiver's is what a loss halves; ns-2 sets the receive window.
+    #[inline]
+    pub(super) fn clamp(&self, ack: &Ack) -> u64 {
+        match self.version {
+            Version::Current => CWND_LIMIT as u64,
+            Version::Ns2 => whole(ack.receive_window),
         }
     }
 
@@ -160,14 +165,14 @@ impl Host {
             Version::Current => {
                 let acked = ack.acked as u64;
                 let target = (cwnd + acked).min(whole(window.ssthresh)).max(cwnd);
-                raise(window, target.min(clamp(ack)));
+                raise(window, target.min(self.clamp(ack)));
                 acked - (target - cwnd)
             }
             Version::Ns2 => {
                 if core::mem::take(&mut self.unspent) < 1.0 {
                     return 0;
                 }
-                let (mut cwnd, most) = (cwnd, clamp(ack));
+                let (mut cwnd, most) = (cwnd, self.clamp(ack));
                 self.count += cwnd;
                 // The remainder of an earlier congestion avoidance may lie in
                 // the count.
@@ -194,7 +199,7 @@ impl Host {
             self.count -= steps * per;
             cwnd += steps;
         }
-        raise(window, cwnd.min(clamp(ack)));
+        raise(window, cwnd.min(self.clamp(ack)));
     }
 
     /// Congestion avoidance of some modules of 2.6.22: a segment after more than
@@ -206,7 +211,7 @@ impl Host {
         }
         self.count = 0;
         let cwnd = whole(window.cwnd);
-        if cwnd < clamp(ack) {
+        if cwnd < self.clamp(ack) {
             raise(window, cwnd + 1);
         }
     }
@@ -229,7 +234,7 @@ impl Host {
             // RFC 3465, which ns-2 switches on (`sysctl_tcp_abc`).
             Version::Ns2 if self.unspent >= cwnd as f64 => {
                 self.unspent -= cwnd as f64;
-                raise(window, (cwnd + 1).min(clamp(ack)));
+                raise(window, (cwnd + 1).min(self.clamp(ack)));
             }
             Version::Ns2 => {}
         }

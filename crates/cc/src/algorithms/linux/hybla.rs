@@ -31,7 +31,7 @@ use bentpipe_units::Duration;
 /// `snd_cwnd_clamp` as Hybla sets it.
 const CLAMP: u64 = 65_535;
 
-/// 128 x 2^(i/8).
+/// 128 x 2^(i/8), for i from 0 to 7.
 const FRACTIONS: [u64; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
 
 parameters! {
@@ -42,7 +42,7 @@ parameters! {
     }
 }
 
-/// Hybla.
+/// State of Linux' Hybla for one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hybla {
     rtt0: Duration,
@@ -71,7 +71,7 @@ impl Hybla {
     }
 
     fn renew(&mut self, srtt: Duration, version: Version) {
-        // 8 x srtt in the unit of the host's clock, over rtt0 in the same.
+        // 8 x srtt divided by rtt0, both in ticks of the host's clock.
         let unit = match version {
             Version::Current => 1_000,
             Version::Ns2 => 1_000_000,

@@ -10,7 +10,7 @@ use bentpipe_units::{Duration, Rate, Time};
 /// ns-2).
 const MAX_BURST: f64 = 3.0;
 
-/// What a module does. The defaults are Reno.
+/// The hooks of a module. The defaults are Reno's.
 pub(super) trait Module {
     /// The name under which results are listed.
     fn name(&self) -> &'static str;

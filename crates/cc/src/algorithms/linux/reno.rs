@@ -9,7 +9,7 @@ use super::host::LinuxParameters;
 use super::module::{Linux, Module, described};
 use crate::declaration::{Algorithm, Control};
 
-/// Reno.
+/// Linux' Reno, which is stateless.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
 

@@ -9,7 +9,7 @@ use super::module::{Linux, Module, described};
 use crate::declaration::{Algorithm, Control};
 use crate::{Ack, Window};
 
-/// Scalable TCP.
+/// Linux' Scalable TCP, which is stateless.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scalable;
 

@@ -23,7 +23,7 @@
 //! | beta | 4 | segments in the queue above which cwnd shrinks |
 //! | gamma | 1 | segments in the queue above which slow start ends |
 
-use super::host::{Host, LinuxParameters, Version, clamp, raise, whole};
+use super::host::{Host, LinuxParameters, Version, raise, whole};
 use super::module::{Linux, Module, described};
 use crate::declaration::{Algorithm, Control};
 use crate::parameter::{number, parameters};
@@ -46,7 +46,7 @@ parameters! {
     }
 }
 
-/// Vegas.
+/// State of Linux' Vegas for one connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vegas {
     thresholds: VegasParameters,
@@ -120,7 +120,7 @@ impl Vegas {
             window.cwnd = cwnd as f64 - 1.0;
             window.ssthresh = window.ssthresh.min(window.cwnd);
         } else if queued < self.thresholds.alpha && ack.cwnd_limited {
-            raise(window, (cwnd + 1).min(clamp(ack)));
+            raise(window, (cwnd + 1).min(host.clamp(ack)));
         }
         at_least_two(ack, window);
         let cwnd = whole(window.cwnd);
@@ -151,7 +151,7 @@ impl Vegas {
                 before
             };
             if wanted > cwnd && ack.cwnd_limited {
-                raise(w, (cwnd + 1).min(clamp(ack)));
+                raise(w, (cwnd + 1).min(host.clamp(ack)));
             } else if wanted < cwnd {
                 w.cwnd = cwnd as f64 - 1.0;
             }

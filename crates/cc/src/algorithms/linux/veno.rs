@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | beta | 3 | segments: what diff is compared with |
 
-use super::host::{Host, LinuxParameters, Version, clamp, raise, whole};
+use super::host::{Host, LinuxParameters, Version, raise, whole};
 use super::module::{Linux, Module, described};
 use super::vegas::{NO_RTT, microseconds};
 use crate::declaration::{Algorithm, Control};
@@ -31,7 +31,7 @@ parameters! {
     }
 }
 
-/// Veno.
+/// State of Linux' Veno for one connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Veno {
     beta: Segments,
@@ -77,7 +77,7 @@ impl Veno {
             return;
         }
         host.count = 0;
-        let grows = self.grows_next && cwnd < clamp(ack);
+        let grows = self.grows_next && cwnd < host.clamp(ack);
         self.grows_next = !grows;
         if grows {
             raise(window, cwnd + 1);

@@ -56,12 +56,12 @@ const SMALLEST_REST: f64 = 0.01;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FilterState {
     filter: AgentFilter,
-    /// tau, seconds.
+    /// Time constant tau, seconds.
     tau: f64,
     alpha: f64,
     exponent: f64,
     threshold: Duration,
-    /// BWE, bit/s.
+    /// Bandwidth estimate BWE, bit/s.
     estimate: f64,
     /// The sample before, bit/s.
     last: f64,
@@ -87,21 +87,21 @@ impl FilterState {
         }
     }
 
-    /// The same with the exponent of type 7 (`interp_type_`).
+    /// Sets the exponent of type 7 (`interp_type_`).
     #[must_use]
     pub const fn with_interpolation(mut self, exponent: f64) -> FilterState {
         self.exponent = exponent;
         self
     }
 
-    /// The same with the threshold of type 10 (`fr_a_`).
+    /// Sets the threshold of type 10 (`fr_a_`).
     #[must_use]
     pub const fn with_queue_threshold(mut self, threshold: Duration) -> FilterState {
         self.threshold = threshold;
         self
     }
 
-    /// BWE, bit/s.
+    /// Current bandwidth estimate BWE, bit/s.
     #[must_use]
     pub const fn estimate(&self) -> f64 {
         self.estimate
@@ -171,7 +171,7 @@ impl FilterState {
         self.last = sample;
     }
 
-    /// Type 3.
+    /// Filter type 3.
     fn tustin_with_silence(&mut self, gap: f64, bits: f64) {
         let half = self.tau / 2.0;
         let mut zeros = math::floor(gap / half);

@@ -4,13 +4,19 @@ use super::root;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Markdown of the project: the README, what is below `docs`, `papers` and
+/// Markdown of the project: the pages at the root, what is below `docs`, `papers` and
 /// `fidelity`, and the language of studies.
 fn documents() -> Vec<PathBuf> {
-    let mut found = vec![
-        root().join("README.md"),
-        root().join("crates/study/LANGUAGE.md"),
-    ];
+    let mut found = vec![root().join("crates/study/LANGUAGE.md")];
+    for name in [
+        "README",
+        "CHANGELOG",
+        "CONTRIBUTING",
+        "RELEASING",
+        "SECURITY",
+    ] {
+        found.push(root().join(name).with_extension("md"));
+    }
     let mut folders = ["docs", "papers", "fidelity"]
         .map(|f| root().join(f))
         .to_vec();

@@ -5,7 +5,7 @@
 //! script. A block ```` ```console ```` has commands after `$ ` and what they
 //! print, on stdout and stderr; a command goes on in the next line after `\` and
 //! within single quotes. What it prints is held against what they print now, and
-//! written anew with `BENTPIPE_GUIDE=write`. Lines of progress are left out, and what a
+//! written again with `BENTPIPE_GUIDE=write`. Lines of progress are left out, and what a
 //! build without the feature `kernel` says must be installed. Words after the language say more:
 //!
 //! | word | meaning |
@@ -64,7 +64,7 @@ fn hold(name: &str) {
     }
     assert!(
         stale.is_empty(),
-        "{name} shows what is not printed any more; `make guide` writes it anew:\n\n{}",
+        "{name} shows what is not printed any more; `make guide` writes it again:\n\n{}",
         stale.join("\n")
     );
 }

@@ -33,7 +33,9 @@ function link(): string {
 }
 
 function copying(offered: Shareable | undefined): MenuItem[] {
-  const items: MenuItem[] = [{ label: "Link to this", icon: "link", onSelect: () => void copyText(link(), "the link") }];
+  const items: MenuItem[] = [
+    { label: "Link to this", icon: "link", onSelect: () => void copyText(link(), "the link") },
+  ];
   const add = (label: string, what: string, aside: string, text: string | (() => Promise<string>) | undefined) => {
     if (text !== undefined) items.push({ label, icon: "copy", aside, onSelect: () => void copyText(text, what) });
   };

@@ -15,7 +15,14 @@ export function ShownText() {
     >
       <p class="muted">This browser does not let the page copy. The text is selected: press Ctrl+C or ⌘C.</p>
       <div class="field-box">
-        <textarea ref={field} class="input mono" rows={8} readOnly aria-label="Text to copy" value={shown?.text ?? ""} />
+        <textarea
+          ref={field}
+          class="input mono"
+          rows={8}
+          readOnly
+          aria-label="Text to copy"
+          value={shown?.text ?? ""}
+        />
       </div>
     </Dialog>
   );

@@ -39,13 +39,17 @@ export function Stage({ at }: { at: Address }) {
   if (VIEWS[view] === undefined) {
     return (
       <Empty title={`There is no view “${view}”`}>
-        The views are {Object.values(VIEWS).map((one) => one.title).join(", ")}: choose one above.
+        The views are{" "}
+        {Object.values(VIEWS)
+          .map((one) => one.title)
+          .join(", ")}
+        : choose one above.
       </Empty>
     );
   }
   if (failure !== undefined) return <Failed error={failure} onRetry={() => setAttempt(attempt + 1)} />;
   if (loaded?.view !== view) return isSlow ? <Loading /> : null;
-  // After the server has returned, a view begins anew and asks again, with the state that is
+  // After the server has returned, a view starts over and asks again, with the state that is
   // in the address.
   const times = VIEWS[view].keepsWork === true ? 0 : returns.value;
   return (

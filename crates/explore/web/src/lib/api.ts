@@ -78,7 +78,11 @@ export async function stream<T>(
   }
 }
 
-async function lines<T>(reader: ReadableStreamDefaultReader<string>, each: (line: T) => void, signal: AbortSignal): Promise<void> {
+async function lines<T>(
+  reader: ReadableStreamDefaultReader<string>,
+  each: (line: T) => void,
+  signal: AbortSignal,
+): Promise<void> {
   let rest = "";
   for (;;) {
     let chunk: ReadableStreamReadResult<string>;

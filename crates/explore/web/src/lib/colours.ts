@@ -2,8 +2,32 @@
 import { isDark } from "./scheme";
 
 const NAMES = [
-  "bg", "surface", "raised", "sunken", "line", "edge", "text", "muted", "accent", "accent-text", "accent-soft",
-  "good", "good-soft", "warn", "warn-soft", "bad", "bad-soft", "focus", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7",
+  "bg",
+  "surface",
+  "raised",
+  "sunken",
+  "line",
+  "edge",
+  "text",
+  "muted",
+  "accent",
+  "accent-text",
+  "accent-soft",
+  "good",
+  "good-soft",
+  "warn",
+  "warn-soft",
+  "bad",
+  "bad-soft",
+  "focus",
+  "c0",
+  "c1",
+  "c2",
+  "c3",
+  "c4",
+  "c5",
+  "c6",
+  "c7",
 ] as const;
 
 export type ColourName = (typeof NAMES)[number];
@@ -31,7 +55,16 @@ export function colours(): Colours {
 }
 
 /** Dashes that tell series apart without colour, in pixels of a line; the first is solid. */
-export const DASHES: readonly (readonly number[])[] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [14, 4], [2, 6], [8, 3, 2, 3, 2, 3]];
+export const DASHES: readonly (readonly number[])[] = [
+  [],
+  [8, 4],
+  [2, 3],
+  [10, 3, 2, 3],
+  [5, 5],
+  [14, 4],
+  [2, 6],
+  [8, 3, 2, 3, 2, 3],
+];
 
 /** `colour` as `rgb(…)` with `alpha` from 0 to 1. */
 export function faded(colour: string, alpha: number): string {

@@ -1,20 +1,7 @@
 // What the page knows of its server: the first answer, asked for once.
 import { effect, signal } from "@preact/signals";
 import { ask } from "./api";
-
-/** An option of `bentpipe compare` (`OptionHelp` of the server). */
-export interface OptionHelp {
-  name: string;
-  help: string;
-  value: string;
-  several: boolean;
-  /** What a value is: rate, time, choice, place ... */
-  kind?: string;
-  /** The value without the option, where it is fixed. */
-  default?: string | null;
-  /** The values, where they are few. */
-  choices?: { value: string; about: string }[];
-}
+import type { OptionHelp } from "./options";
 
 /** A file or folder that was opened (`Files::document` of the server). */
 export interface Opened {

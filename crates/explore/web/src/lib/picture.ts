@@ -6,7 +6,10 @@ const SCALE = 2;
 /** What a canvas shows, as PNG. */
 export function canvasToPng(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob === null ? reject(new Error("the picture is too large")) : resolve(blob)), "image/png");
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error("the picture is too large")) : resolve(blob)),
+      "image/png",
+    );
   });
 }
 

@@ -57,7 +57,10 @@ export function Chart(props: ChartProps) {
   };
   const cursor = (x: number) => {
     const u = chart.current;
-    u?.setCursor({ left: u.valToPos(x, "x"), top: u.cursor.top !== undefined && u.cursor.top >= 0 ? u.cursor.top : 10 });
+    u?.setCursor({
+      left: u.valToPos(x, "x"),
+      top: u.cursor.top !== undefined && u.cursor.top >= 0 ? u.cursor.top : 10,
+    });
   };
 
   // Anew when the form changes; only the numbers otherwise.

@@ -1,6 +1,6 @@
 // A field: label, help, control, unit, and what is wrong.
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useIds } from "./ids";
 import { HelpMark } from "./Tooltip";
 
@@ -138,6 +138,22 @@ export function TextField(props: TextFieldProps) {
         </>
       )}
     </Field>
+  );
+}
+
+/** A line of text that counts when it is left or with Enter. */
+export function TextOnLeave(props: Omit<TextFieldProps, "onValue"> & { onValue: (value: string) => void }) {
+  const [text, setText] = useState(props.value);
+  useEffect(() => setText(props.value), [props.value]);
+  return (
+    <TextField
+      {...props}
+      value={text}
+      onValue={(value, isFinal) => {
+        setText(value);
+        if (isFinal && value !== props.value) props.onValue(value.trim());
+      }}
+    />
   );
 }
 

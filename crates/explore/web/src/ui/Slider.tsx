@@ -95,7 +95,10 @@ export function Slider(props: SliderProps) {
             if (way === 0 || value === undefined) return;
             event.preventDefault();
             const jump = (scale.most - scale.least) / (event.shiftKey ? 10 : 50);
-            onText(write(scale.value(Math.max(scale.least, Math.min(scale.most, at + way * Math.max(jump, scale.step))))), true);
+            onText(
+              write(scale.value(Math.max(scale.least, Math.min(scale.most, at + way * Math.max(jump, scale.step))))),
+              true,
+            );
           }}
         />
       )}

@@ -45,7 +45,13 @@ export function messageOf(error: unknown): string {
 }
 
 /** Words in a box beside other content. */
-export function Note({ kind = "plain", children }: { kind?: "plain" | "good" | "warn" | "bad"; children: ComponentChildren }) {
+export function Note({
+  kind = "plain",
+  children,
+}: {
+  kind?: "plain" | "good" | "warn" | "bad";
+  children: ComponentChildren;
+}) {
   return <div class={kind === "plain" ? "note" : `note note-${kind}`}>{children}</div>;
 }
 

@@ -73,7 +73,15 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-function Head<Row>({ column, sort, onSort }: { column: Column<Row>; sort: Sort | undefined; onSort: (key: string) => void }) {
+function Head<Row>({
+  column,
+  sort,
+  onSort,
+}: {
+  column: Column<Row>;
+  sort: Sort | undefined;
+  onSort: (key: string) => void;
+}) {
   const isBy = sort?.key === column.key;
   const help = column.help !== undefined && (
     <>

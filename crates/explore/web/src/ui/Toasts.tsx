@@ -7,7 +7,7 @@ export function Toasts() {
   const box = useRef<HTMLDivElement>(null);
   const all = toasts.value;
   useEffect(() => {
-    // Shown anew each time, so that toasts lie above a dialog that was opened later.
+    // Shown again each time, so that toasts lie above a dialog that was opened later.
     box.current?.togglePopover(false);
     if (all.length > 0) box.current?.togglePopover(true);
   }, [all.length]);
@@ -20,7 +20,13 @@ export function Toasts() {
         {all.map((one) => (
           <div key={one.id} class={`toast toast-${one.kind}`}>
             <span>{one.text}</span>
-            <Button kind="quiet" size="small" icon="close" label="Close this notice" onClick={() => closeToast(one.id)} />
+            <Button
+              kind="quiet"
+              size="small"
+              icon="close"
+              label="Close this notice"
+              onClick={() => closeToast(one.id)}
+            />
           </div>
         ))}
       </div>

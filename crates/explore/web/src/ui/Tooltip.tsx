@@ -52,7 +52,15 @@ export function Tooltip({ text, children }: { text: ComponentChildren; children:
  * A small "?" that shows `text` on hover and by a click. It is not a stop of the Tab key: the
  * control that it explains is described by the same words and shows them with F1.
  */
-export function HelpMark({ text, about, mark }: { text: string; about: string; mark?: { current: HTMLButtonElement | null } }) {
+export function HelpMark({
+  text,
+  about,
+  mark,
+}: {
+  text: string;
+  about: string;
+  mark?: { current: HTMLButtonElement | null };
+}) {
   const tip = useRef<HTMLDivElement>(null);
   const own = useRef<HTMLButtonElement>(null);
   const button = mark ?? own;

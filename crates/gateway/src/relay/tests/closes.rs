@@ -1,7 +1,7 @@
 //! What happens at one end happens at the other.
 
 use super::*;
-use crate::Cut;
+use crate::CloseReason;
 use std::time::Instant;
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_half_close_of_the_server_leaves_the_client_sending() {
 #[tokio::test]
 async fn a_reset_of_the_server_after_a_megabyte_is_a_reset_for_the_client() {
     for pipes in [16, 0] {
-        let mut relayed = relayed_with(Pipes::new(pipes, 1 << 20), Patience::default()).await;
+        let mut relayed = relayed_with(Pipes::new(pipes, 1 << 20), Timeouts::default()).await;
         let data = pattern(1_000_000);
         let sent = data.clone();
         let (mut read, mut write) = relayed.server.into_split();
@@ -61,7 +61,7 @@ async fn a_reset_of_the_server_after_a_megabyte_is_a_reset_for_the_client() {
         server.await.unwrap();
         assert!(reset, "a clean end after {} bytes", bytes.len());
         assert!(data.starts_with(&bytes));
-        assert_eq!(ended(relayed.relay).await.cut, Some(Cut::Reset));
+        assert_eq!(ended(relayed.relay).await.cut, Some(CloseReason::Reset));
     }
 }
 
@@ -86,7 +86,7 @@ async fn a_reset_of_the_client_is_a_reset_for_the_server() {
     close_with_reset(relayed.client);
     assert_eq!(read_out(&mut relayed.server).await, (Vec::new(), true));
     assert!(begin.elapsed() < Duration::from_millis(500));
-    assert_eq!(ended(relayed.relay).await.cut, Some(Cut::Reset));
+    assert_eq!(ended(relayed.relay).await.cut, Some(CloseReason::Reset));
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_reset_arrives_while_its_direction_is_blocked() {
     server.abort();
     close_with_reset_of(read).await;
     let begin = Instant::now();
-    assert_eq!(ended(blocked.relay).await.cut, Some(Cut::Reset));
+    assert_eq!(ended(blocked.relay).await.cut, Some(CloseReason::Reset));
     assert!(begin.elapsed() < Duration::from_secs(2));
     assert!(read_out(&mut blocked.client).await.1, "a clean end");
 }
@@ -114,7 +114,7 @@ async fn a_reset_arrives_while_the_other_direction_is_blocked() {
     let server = flooding(write);
     tokio::time::sleep(Duration::from_millis(300)).await;
     close_with_reset(blocked.client);
-    assert_eq!(ended(blocked.relay).await.cut, Some(Cut::Reset));
+    assert_eq!(ended(blocked.relay).await.cut, Some(CloseReason::Reset));
     let refused = tokio::time::timeout(Duration::from_secs(10), server).await;
     assert!(refused.is_ok(), "the server can go on writing");
 }
@@ -134,7 +134,7 @@ async fn a_reset_after_a_half_close_is_a_reset() {
     relayed.client.shutdown().await.unwrap();
     assert_eq!(read_out(&mut relayed.server).await, (Vec::new(), false));
     close_with_reset(relayed.client);
-    assert_eq!(ended(relayed.relay).await.cut, Some(Cut::Reset));
+    assert_eq!(ended(relayed.relay).await.cut, Some(CloseReason::Reset));
     // The end was orderly before the reset came; a write finds it.
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(relayed.server.write_all(b"late").await.is_err());
@@ -162,11 +162,11 @@ async fn a_relay_that_dies_after_a_half_close_resets_both_hosts() {
 
 #[tokio::test]
 async fn an_idle_connection_is_cut_after_its_time_and_no_earlier() {
-    let patience = Patience {
+    let timeouts = Timeouts {
         idle: Some(Duration::from_millis(400)),
-        ..Patience::default()
+        ..Timeouts::default()
     };
-    let mut relayed = relayed_with(Pipes::new(1, 1 << 16), patience).await;
+    let mut relayed = relayed_with(Pipes::new(1, 1 << 16), timeouts).await;
     for _ in 0..6 {
         tokio::time::sleep(Duration::from_millis(100)).await;
         relayed.client.write_all(b"x").await.unwrap();
@@ -175,16 +175,16 @@ async fn an_idle_connection_is_cut_after_its_time_and_no_earlier() {
     let (bytes, reset) = read_out(&mut relayed.server).await;
     assert_eq!((bytes.len(), reset), (6, true));
     assert!(begin.elapsed() >= Duration::from_millis(300));
-    assert_eq!(ended(relayed.relay).await.cut, Some(Cut::TimedOut));
+    assert_eq!(ended(relayed.relay).await.cut, Some(CloseReason::TimedOut));
 }
 
 #[tokio::test]
 async fn a_slow_reader_is_not_taken_for_one_that_vanished() {
-    let patience = Patience {
+    let timeouts = Timeouts {
         vanished: Duration::from_millis(1500),
-        ..Patience::default()
+        ..Timeouts::default()
     };
-    let mut relayed = relayed_with(Pipes::new(1, 1 << 20), patience).await;
+    let mut relayed = relayed_with(Pipes::new(1, 1 << 20), timeouts).await;
     narrow(&relayed.client);
     let (_read, write) = relayed.server.into_split();
     let server = writing(write, pattern(20_000_000));
@@ -206,7 +206,10 @@ async fn a_refusal_and_a_silence_are_told_apart() {
     let to = closed.local_addr().unwrap();
     drop(closed);
     let dialer = Dialer::default();
-    assert_eq!(connect(to, None, &dialer).await.unwrap_err(), Cut::Refused);
+    assert_eq!(
+        connect(to, None, &dialer).await.unwrap_err(),
+        CloseReason::Refused
+    );
 
     // A listener whose queue is full drops what comes.
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
@@ -225,5 +228,5 @@ async fn a_refusal_and_a_silence_are_told_apart() {
             Err(cut) => break cut,
         }
     };
-    assert_eq!(silence, Cut::TimedOut);
+    assert_eq!(silence, CloseReason::TimedOut);
 }

@@ -3,7 +3,7 @@
 mod closes;
 mod transfers;
 
-use super::{Closed, Dialer, Meter, Patience, Pipes, connect, guard, splice};
+use super::{Closed, Dialer, Meter, Pipes, Timeouts, connect, guard, splice};
 use ring::digest::{Context, Digest, SHA256};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ struct Relayed {
 }
 
 async fn relayed() -> Relayed {
-    relayed_with(Pipes::new(16, 256 << 10), Patience::default()).await
+    relayed_with(Pipes::new(16, 256 << 10), Timeouts::default()).await
 }
 
-async fn relayed_with(pipes: Pipes, patience: Patience) -> Relayed {
+async fn relayed_with(pipes: Pipes, timeouts: Timeouts) -> Relayed {
     let local = SocketAddr::from(([127, 0, 0, 1], 0));
     let front = TcpListener::bind(local).await.unwrap();
     guard(&front).unwrap();
@@ -36,7 +36,7 @@ async fn relayed_with(pipes: Pipes, patience: Patience) -> Relayed {
     let (arrived, onward) = (arrived.unwrap().0, onward.unwrap());
     let relay =
         tokio::spawn(
-            async move { splice(arrived, onward, &pipes, &patience, &Meter::default()).await },
+            async move { splice(arrived, onward, &pipes, &timeouts, &Meter::default()).await },
         );
     Relayed {
         client: client.unwrap(),
@@ -123,14 +123,14 @@ fn narrow(tcp: &TcpStream) {
         .unwrap();
 }
 
-/// What an idle connection holds in memory, beside its sockets, is this future.
+/// Apart from its sockets, an idle connection's memory is this future.
 #[tokio::test]
 async fn a_relayed_connection_is_small() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let to = listener.local_addr().unwrap();
     let client = TcpStream::connect(to).await.unwrap();
     let server = TcpStream::connect(to).await.unwrap();
-    let (pipes, patience, meter) = (Pipes::new(1, 1), Patience::default(), Meter::default());
-    let size = size_of_val(&splice(client, server, &pipes, &patience, &meter));
+    let (pipes, timeouts, meter) = (Pipes::new(1, 1), Timeouts::default(), Meter::default());
+    let size = size_of_val(&splice(client, server, &pipes, &timeouts, &meter));
     assert!(size <= 2000, "{size} bytes");
 }

@@ -48,7 +48,7 @@ async fn both_directions_carry_at_the_same_time() {
 
 #[tokio::test]
 async fn without_a_pipe_bytes_are_copied() {
-    let mut relayed = relayed_with(Pipes::new(0, 0), Patience::default()).await;
+    let mut relayed = relayed_with(Pipes::new(0, 0), Timeouts::default()).await;
     let data = pattern(20_000_000);
     let sent = digest(&data);
     tokio::spawn(async move { relayed.server.write_all(&data).await.unwrap() });
@@ -61,8 +61,8 @@ async fn without_a_pipe_bytes_are_copied() {
 #[tokio::test]
 async fn a_slow_reader_receives_everything() {
     for pipes in [16, 0] {
-        let patience = Patience::default();
-        let mut relayed = relayed_with(Pipes::new(pipes, 1 << 20), patience).await;
+        let timeouts = Timeouts::default();
+        let mut relayed = relayed_with(Pipes::new(pipes, 1 << 20), timeouts).await;
         let data = pattern(12_000_000);
         let sent = digest(&data);
         let server = tokio::spawn(async move { relayed.server.write_all(&data).await.unwrap() });
@@ -153,7 +153,7 @@ async fn many_connections_share_few_pipes() {
     let pipes: &Pipes = Box::leak(Box::new(Pipes::new(2, 64 << 10)));
     let mut tasks = Vec::new();
     for _ in 0..32 {
-        let relayed = relayed_with(Pipes::new(0, 0), Patience::default()).await;
+        let relayed = relayed_with(Pipes::new(0, 0), Timeouts::default()).await;
         // The relay under test goes on from the server's side of the first.
         let front = TcpListener::bind("127.0.0.1:0").await.unwrap();
         guard(&front).unwrap();
@@ -164,7 +164,7 @@ async fn many_connections_share_few_pipes() {
         let server = relayed.server;
         tokio::spawn(async move {
             let meter = Meter::default();
-            splice(arrived, server, pipes, &Patience::default(), &meter).await
+            splice(arrived, server, pipes, &Timeouts::default(), &meter).await
         });
         let (mut client, mut far) = (relayed.client, second.unwrap());
         tasks.push(tokio::spawn(async move {

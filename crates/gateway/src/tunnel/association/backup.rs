@@ -1,17 +1,14 @@
-//! When the fallback takes the place of the association, and when it does not any
-//! more.
+//! Decides when the fallback replaces the association, and when it stops doing so.
 //!
-//! That UDP does not pass is measured: the hub does not answer there, neither the
-//! handshake nor heartbeats, while a TLS connection to the same address and port is
-//! accepted. Attempts over UDP go on meanwhile, and the first success takes new
-//! connections back; those that the fallback carries stay where they are.
+//! Blocked UDP is measured: the hub answers neither the handshake nor heartbeats, while it accepts
+//! a TLS connection to the same address and port. Attempts over UDP continue meanwhile, and the
+//! first success returns new connections to UDP; those on the fallback stay there.
 //!
-//! That UDP is throttled is measured too: where one of the boxes suspects it, TCP
-//! and UDP carry data side by side for a few seconds. The faster one takes new
-//! connections for the next ten minutes.
+//! Throttled UDP is measured too: if one of the boxes suspects it, TCP and UDP carry data in
+//! parallel for a few seconds. The faster one takes new connections for the next ten minutes.
 
 use super::{Health, Status};
-use crate::operate::{Board, Path};
+use crate::operate::{Path, SharedState};
 use crate::tunnel::codec::Direction;
 use crate::tunnel::fallback::{Pool, measure};
 use quinn::Connection;
@@ -30,7 +27,7 @@ pub(super) struct Backup {
     pub(super) pool: Arc<Pool>,
     pub(super) status: watch::Sender<Status>,
     pub(super) current: watch::Receiver<Option<Connection>>,
-    pub(super) board: Arc<Board>,
+    pub(super) state: Arc<SharedState>,
     pub(super) key: String,
     pub(super) hub: SocketAddr,
     /// Time without an answer over UDP after which TCP is tried.
@@ -84,8 +81,8 @@ impl Backup {
                 "the hub answers over TCP and not over UDP"
             };
             tracing::warn!(%hub, "{why}: each new connection gets a TLS connection of its own");
-            let _listed = self.board.list(&self.key, Path::Tls(hub));
-            let _active = self.board.counters.fallback_active.hold();
+            let _listed = self.state.list(&self.key, Path::Tls(hub));
+            let _active = self.state.counters.fallback_active.hold();
             let mut health = self.status.subscribe();
             let again = async {
                 if faster {
@@ -107,7 +104,7 @@ impl Backup {
         self.pool.cool();
     }
 
-    /// Measures TCP, and UDP beside it.
+    /// Measures TCP, and UDP at the same time.
     async fn is_tcp_faster(&self, direction: Direction) -> bool {
         let Some(connection) = self.current.borrow().clone() else {
             return false;

@@ -3,9 +3,9 @@
 use super::{
     Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, throttle::Throttle, words,
 };
-use crate::Cut;
+use crate::CloseReason;
 use crate::config::{Config, Tunnel};
-use crate::operate::{Board, Path};
+use crate::operate::{Path, SharedState};
 use crate::tunnel::codec::{Direction, Hello, Welcome};
 use crate::tunnel::fallback::{Pool, Settings};
 use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
@@ -25,8 +25,8 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::fro
 /// Time until the next attempt where another terminal uses the same key: the two
 /// must not take the association from each other all the time.
 const REPLACED: Duration = Duration::from_secs(30);
-/// Time without an answer over UDP, beside that of the handshakes, after which the
-/// hub is tried over TCP.
+/// Time without an answer over UDP, in addition to that of the handshakes, after which the hub is
+/// tried over TCP.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The terminal's side of the association. It connects, and connects again for
@@ -42,7 +42,7 @@ struct Shared {
     endpoint: Endpoint,
     hub: SocketAddr,
     key: String,
-    board: Arc<Board>,
+    state: Arc<SharedState>,
     config: ClientConfig,
     hello: Hello,
     handshake: Duration,
@@ -65,12 +65,12 @@ impl Client {
         peers: &[PublicKey],
         hello: Hello,
         socket: std::net::UdpSocket,
-        board: &Arc<Board>,
+        state: &Arc<SharedState>,
     ) -> io::Result<Client> {
         let tls = identity.client(peers).map_err(io::Error::other)?;
         let quic = QuicClientConfig::try_from(tls).map_err(io::Error::other)?;
         let mut client = ClientConfig::new(Arc::new(quic));
-        let sending = Sending::new(config, tunnel, board)?;
+        let sending = Sending::new(config, tunnel, state)?;
         client.transport_config(Arc::new(sending.transport(tunnel.address)));
         let shaper = sending.knowledge().shaper();
         let (suspect, suspicions) = mpsc::channel(1);
@@ -92,7 +92,7 @@ impl Client {
             endpoint: transport::endpoint(socket, identity, instance, None, shaper)?,
             hub: tunnel.address,
             key: peers.first().map(ToString::to_string).unwrap_or_default(),
-            board: Arc::clone(board),
+            state: Arc::clone(state),
             config: client,
             hello,
             handshake,
@@ -108,7 +108,7 @@ impl Client {
                 pool: Arc::clone(pool),
                 status: shared.status.clone(),
                 current: shared.current.subscribe(),
-                board: Arc::clone(board),
+                state: Arc::clone(state),
                 key: shared.key.clone(),
                 hub: shared.hub,
                 // Both handshakes take three round trips.
@@ -136,14 +136,14 @@ impl Client {
     ///
     /// # Errors
     /// There is none, or it is lost.
-    pub async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), Cut> {
+    pub async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), CloseReason> {
         let mut status = self.shared.status.subscribe();
         let open = async {
             loop {
                 let health = status.borrow_and_update().health;
                 if let (Health::Fallback, Some(pool)) = (health, &self.shared.fallback) {
                     let halves = pool.take().await?;
-                    self.shared.board.counters.fallback_connections.increment();
+                    self.shared.state.counters.fallback_connections.increment();
                     return Ok(halves);
                 }
                 // In an outage, what is written waits for its end.
@@ -156,12 +156,12 @@ impl Client {
                         .budgeted(self.shared.sending.budget());
                     return Ok((sender, Receiver::quic(receive)));
                 }
-                status.changed().await.map_err(|_| Cut::PeerGone)?;
+                status.changed().await.map_err(|_| CloseReason::PeerGone)?;
             }
         };
         tokio::time::timeout(patience, open)
             .await
-            .unwrap_or(Err(Cut::PeerGone))
+            .unwrap_or(Err(CloseReason::PeerGone))
     }
 
     /// Closes the association and makes no other; streams that are open are cut.
@@ -254,11 +254,11 @@ impl Shared {
             status.reason = None;
             status.associations += 1;
         });
-        let counters = &self.board.counters;
+        let counters = &self.state.counters;
         counters.associations_opened.increment();
-        let _listed = self.board.list(&self.key, Path::Quic(connection.clone()));
+        let _listed = self.state.list(&self.key, Path::Quic(connection.clone()));
         let budget = self.sending.budget();
-        let mut throttle = Throttle::new(self.board.rate(), budget);
+        let mut throttle = Throttle::new(self.state.rate(), budget);
         let lost = heartbeat::keep(connection, |beat| {
             counters.memory_held.set(budget.held());
             let up = throttle.suspects(Instant::now(), beat.outage, &beat.stats);

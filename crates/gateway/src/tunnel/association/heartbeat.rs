@@ -1,8 +1,8 @@
 //! The heartbeat: a DATAGRAM (RFC 9221) each half second while nothing arrives.
 //!
-//! It keeps an idle association alive, and it makes an association recover within
-//! a second of the link's return: QUIC's own probes are twice as far apart each
-//! time (RFC 9002, section 6.2), minutes apart after a long outage.
+//! It keeps an idle association alive, and it makes an association recover within a second of the
+//! link's return: the interval of QUIC's own probes doubles each time (RFC 9002, section 6.2), to
+//! minutes after a long outage.
 
 use super::opening;
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How often the association is looked at.
 const TICK: Duration = Duration::from_millis(200);
-/// Time without a packet, beside two round trips, after which heartbeats begin.
+/// Time without a packet, in addition to two round trips, after which heartbeats begin.
 const BEAT: Duration = Duration::from_secs(1);
 /// Time between heartbeats that are not acknowledged.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -20,20 +20,20 @@ const PAYLOAD: &[u8] = &[0];
 /// The content of a stream that says that UDP to the other box may be throttled.
 const THROTTLED: &[u8; 1] = &[1];
 
-/// What a look at the association finds.
+/// Result of a check of the association.
 #[derive(Clone, Debug)]
 pub(super) struct Beat {
-    /// Smoothed round trip.
+    /// Smoothed RTT of the association.
     pub(super) rtt: Duration,
     /// True where heartbeats have gone unanswered.
     pub(super) outage: bool,
     /// True where the other box suspects that UDP to this one is throttled.
     pub(super) warned: bool,
-    /// What the association has sent and received.
+    /// Counters of the association's packets.
     pub(super) stats: ConnectionStats,
 }
 
-/// Lets the other box know that UDP to it may be throttled, by a stream of its own:
+/// Lets the other box know that UDP to it may be throttled, by its own stream:
 /// a DATAGRAM would be lost where most packets are.
 pub(super) fn warn(connection: &Connection) {
     let connection = connection.clone();

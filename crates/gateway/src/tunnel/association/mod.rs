@@ -1,7 +1,7 @@
 //! The association: one QUIC connection between the boxes that lasts for as long as
 //! both run, through outages of the link.
 //!
-//! - [`Client`] is the terminal's side: it connects, and connects again for ever.
+//! - [`Client`] is the terminal's side: it connects, and reconnects indefinitely.
 //! - [`Server`] is the hub's side: it accepts the terminals that it is configured
 //!   with.
 
@@ -26,7 +26,7 @@ pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Why a box closed an association, as the code of CONNECTION_CLOSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Close {
-    /// It stops.
+    /// The box is shutting down.
     Stopping = 1,
     /// The terminal has made a new association.
     Replaced = 2,
@@ -45,25 +45,24 @@ impl Close {
 pub enum Health {
     /// No association yet, or none any more; attempts go on.
     Down,
-    /// The association works.
+    /// The association is up and packets arrive.
     Up,
-    /// The association stands, and nothing arrives from the other box: connections
-    /// wait.
+    /// The association is up, but nothing arrives from the other box: connections wait.
     Outage,
-    /// UDP does not pass, or is throttled; each connection has a TLS connection of its own.
+    /// UDP does not pass, or is throttled; each connection has its own TLS connection.
     Fallback,
 }
 
-/// What a terminal knows of its hub.
+/// Status of the association, as the terminal sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// How the other box answers.
     pub health: Health,
-    /// Since when.
+    /// Start of the current state.
     pub since: Instant,
     /// Smoothed round trip, once it is known.
     pub rtt: Option<Duration>,
-    /// What went wrong last, in words.
+    /// The last error, in words.
     pub reason: Option<String>,
     /// Associations made since the start.
     pub associations: u64,

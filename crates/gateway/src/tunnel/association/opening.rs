@@ -1,8 +1,8 @@
-//! A congestion control that lets heartbeats pass a full window.
+//! A congestion control that lets heartbeats exceed a full window.
 //!
-//! When the link goes while a window of data is in flight, nothing can be sent but
-//! QUIC's probes, which come ever later. Each heartbeat therefore opens the window
-//! for two packets beyond what is in flight; the first acknowledgement closes it.
+//! When the link goes while a window of data is in flight, only QUIC's probes can be sent, at ever
+//! longer intervals. Each heartbeat therefore opens the window for two packets beyond what is in
+//! flight; the first acknowledgement closes it.
 
 use quinn::Connection;
 use quinn::congestion::{Controller, ControllerFactory, ControllerMetrics};

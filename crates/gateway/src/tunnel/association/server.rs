@@ -2,7 +2,7 @@
 
 use super::{Close, HANDSHAKE, heartbeat, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
-use crate::operate::{Board, Path};
+use crate::operate::{Path, SharedState};
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{Hello, Welcome};
 use crate::tunnel::keys::{Identity, PublicKey};
@@ -31,11 +31,11 @@ pub struct Server {
 /// An association with a terminal that is authenticated.
 #[derive(Clone, Debug)]
 pub struct Association {
-    /// The terminal.
+    /// Public key of the terminal.
     pub peer: PublicKey,
-    /// Since when.
+    /// Time at which it was established.
     pub since: Instant,
-    /// The QUIC connection.
+    /// The QUIC connection to the terminal.
     pub connection: Connection,
     hello: Hello,
     ranks: Arc<Ranks>,
@@ -52,7 +52,7 @@ impl Association {
         Some((sender, Receiver::quic(receive)))
     }
 
-    /// The terminal's address.
+    /// Current address of the terminal.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.connection.remote_address()
@@ -69,7 +69,7 @@ struct Shared {
     /// same terminal drain.
     associations: Mutex<HashMap<PublicKey, Vec<Association>>>,
     accepted: mpsc::Sender<Association>,
-    board: Arc<Board>,
+    state: Arc<SharedState>,
     server: ServerConfig,
     sending: Sending,
 }
@@ -87,14 +87,14 @@ impl Server {
         peers: &[PublicKey],
         instance: u8,
         socket: std::net::UdpSocket,
-        board: &Arc<Board>,
+        state: &Arc<SharedState>,
     ) -> io::Result<(Server, mpsc::Receiver<Association>)> {
         let tls = identity.server(peers).map_err(io::Error::other)?;
         let quic = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
         let secret = identity.derive("address validation");
         let token = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&secret);
         let mut server = ServerConfig::new(Arc::new(quic), Arc::new(token));
-        let sending = Sending::new(config, tunnel, board)?;
+        let sending = Sending::new(config, tunnel, state)?;
         server
             .max_incoming(HALF_OPEN)
             .incoming_buffer_size(16 * 1024)
@@ -111,14 +111,14 @@ impl Server {
             handshake: HANDSHAKE.max(8 * config.link.rtt),
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
             associations: Mutex::default(),
-            board: Arc::clone(board),
+            state: Arc::clone(state),
             accepted,
         });
         let task = tokio::spawn(listen(Arc::clone(&shared)));
         Ok((Server { shared, task }, associations))
     }
 
-    /// The associations that stand.
+    /// The established associations.
     #[must_use]
     pub fn associations(&self) -> Vec<Association> {
         self.shared.lock().values().flatten().cloned().collect()
@@ -132,7 +132,7 @@ impl Server {
         self.shared.endpoint.local_addr()
     }
 
-    /// Takes no more associations; those that stand go on.
+    /// Accepts no more associations; established ones continue.
     pub fn refuse(&self) {
         self.shared.endpoint.set_server_config(None);
     }
@@ -174,7 +174,7 @@ async fn listen(shared: Arc<Shared>) {
             let association = match made.await {
                 Ok(Ok(association)) => association,
                 Ok(Err(reason)) => {
-                    shared.board.counters.peers_rejected.increment();
+                    shared.state.counters.peers_rejected.increment();
                     tracing::info!(%address, reason, "no association");
                     return;
                 }
@@ -241,7 +241,7 @@ impl Shared {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes an association, which has a congestion control of its own.
+    /// Makes an association, which has its own congestion control.
     async fn greet(&self, incoming: Incoming) -> Result<Association, String> {
         let settings = self.sending.transport(incoming.remote_address());
         let mut config = self.server.clone();
@@ -263,13 +263,13 @@ impl Shared {
         if self.accepted.send(association.clone()).await.is_err() {
             connection.close(Close::Stopping.code(), &[]);
         }
-        let counters = &self.board.counters;
+        let counters = &self.state.counters;
         counters.associations_opened.increment();
         let listed = self
-            .board
+            .state
             .list(&peer.to_string(), Path::Quic(connection.clone()));
         let mut outage = false;
-        let mut throttle = Throttle::new(self.board.rate(), &association.budget);
+        let mut throttle = Throttle::new(self.state.rate(), &association.budget);
         let lost = heartbeat::keep(&connection, |beat| {
             if beat.outage && !outage {
                 counters.outages.increment();

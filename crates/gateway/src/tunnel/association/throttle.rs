@@ -1,8 +1,8 @@
-//! The suspicion that UDP is throttled.
+//! Detects signs that UDP is throttled.
 //!
-//! It is one where, for ten seconds, data waits while less than half of the link's
-//! rate is delivered, and packets are lost or queue as they do before a policer or a
-//! shaper. Whether TCP gets more is then measured.
+//! The signs are that for ten seconds data waits while less than half of the link's rate is
+//! delivered, and packets are lost or queued as by a policer or a shaper. A measurement then shows
+//! whether TCP gets more.
 
 use crate::tunnel::budget::Budget;
 use bentpipe_units::Rate;

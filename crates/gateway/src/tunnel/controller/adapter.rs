@@ -1,4 +1,4 @@
-//! What quinn reports to the congestion control, and asks of it.
+//! The interface that quinn calls: reports to the congestion control, and queries.
 
 use super::{Adapter, UNPACED};
 use bentpipe_units::Rate;

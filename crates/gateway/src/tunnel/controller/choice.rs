@@ -1,11 +1,10 @@
-//! Which congestion control an association has, and which ones it cannot have.
+//! Selects the congestion control of an association, and refuses unsuitable ones.
 
 use crate::tunnel::known::Knowledge;
 use bentpipe_cc::{BuildError, CWND_LIMIT, Controller, Parameters, Window, build};
 use bentpipe_units::Duration as Span;
 
-/// The control of a link whose rate nobody knows, where one that is to know it is
-/// configured.
+/// The control for a link of unknown rate, if the configured one needs the rate.
 const WITHOUT_RATE: &str = "bbr";
 
 /// Why a congestion control cannot run here.
@@ -17,7 +16,7 @@ pub enum Refusal {
     /// It needs what the path or QUIC does not give.
     #[error("`{name}` {needs}")]
     Needs {
-        /// The control.
+        /// Name of the congestion control.
         name: String,
         /// What it needs, as the end of a sentence.
         needs: &'static str,
@@ -46,13 +45,13 @@ impl Choice {
         }
     }
 
-    /// Its name.
+    /// Name of the congestion control.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The control with these parameters, where they are right; else as it is.
+    /// The control with these parameters if they are valid; otherwise unchanged.
     #[must_use]
     pub fn with(mut self, parameters: Parameters) -> Choice {
         if build(&self.name, &parameters).is_ok() {
@@ -61,8 +60,8 @@ impl Choice {
         self
     }
 
-    /// One for an association that begins now. A control that needs the rate of the
-    /// path, where nobody knows it, is replaced by one that finds it.
+    /// One for an association that begins now. If the rate of the path is unknown, a control that
+    /// needs it is replaced by one that estimates it.
     pub(super) fn build(&self, knowledge: &Knowledge) -> Controller {
         let built = build(&self.name, &self.parameters);
         match built {

@@ -1,9 +1,9 @@
-//! Delivery-rate samples (draft-ietf-ccwg-bbr, section 4.1.2) for packets that
-//! quinn names by the time they were sent.
+//! Delivery-rate samples (draft-ietf-ccwg-bbr, section 4.1.2) for packets that quinn identifies by
+//! their send time.
 //!
-//! What quinn builds in one go is sent at one instant and has one entry. Packets
-//! without data have a part in it, too, and are never acknowledged; so the oldest
-//! entries are dropped beyond a bound.
+//! Packets that quinn builds together are sent at one instant and share an entry. This includes
+//! packets without data, which are never acknowledged; therefore the oldest entries are dropped
+//! beyond a bound.
 
 use bentpipe_cc::RateSample;
 use bentpipe_units::{Bytes, Duration as Span, Rate};
@@ -13,7 +13,7 @@ use std::time::Instant;
 /// Most entries: half a second of 2 Gbit/s in batches of 15 kB, four times over.
 const MOST: usize = 1 << 15;
 
-/// What is kept of the packets that were sent at one instant.
+/// Record of the packets that were sent at one instant.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: Instant,

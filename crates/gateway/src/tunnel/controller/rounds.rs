@@ -4,7 +4,7 @@
 use bentpipe_units::{Bytes, Duration as Span, Rate};
 use std::time::Instant;
 
-/// The round trip under way.
+/// The current round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     began: Option<Instant>,

@@ -3,7 +3,7 @@ use crate::tunnel::known::Knowledge;
 use std::collections::VecDeque;
 
 const MTU: u16 = 1452;
-/// Most packets that the sender has under way, whatever the window is.
+/// Maximum of packets in flight, whatever the window is.
 const MOST: u64 = 3_000;
 const RTT: Duration = Duration::from_millis(500);
 
@@ -57,8 +57,8 @@ impl Bed {
         }
     }
 
-    /// Acknowledges what has been under way for a round trip, `each` packets a frame;
-    /// the sender fills its window after each.
+    /// Acknowledges what has been in flight for a round trip, `each` packets a frame; the sender
+    /// fills its window after each.
     fn round(&mut self, each: usize) {
         self.now += RTT;
         let due = self.flight.partition_point(|(at, _)| *at + RTT <= self.now);

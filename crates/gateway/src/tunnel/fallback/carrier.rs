@@ -1,7 +1,7 @@
 //! One TLS connection as the two halves of a stream.
 
 use super::frame::{self, Frame, HEADER, MOST};
-use crate::Cut;
+use crate::CloseReason;
 use bytes::{Bytes, BytesMut};
 use socket2::SockRef;
 use std::io;
@@ -23,13 +23,13 @@ const HURRY: Duration = Duration::from_secs(5);
 /// way; keepalive and TCP_USER_TIMEOUT find a box that is gone.
 const ENDING: Duration = Duration::from_secs(60);
 
-/// What both halves and the task between them share.
+/// State shared by both halves and the task between them.
 #[derive(Debug)]
 struct Shared {
     /// Why the other end wants no more, or that the connection is lost.
-    stopped: watch::Sender<Option<Cut>>,
+    stopped: watch::Sender<Option<CloseReason>>,
     /// How the incoming direction ended.
-    end: Mutex<Option<Result<(), Cut>>>,
+    end: Mutex<Option<Result<(), CloseReason>>>,
     /// A direction was cut: what is being written must not wait for ever.
     hurry: Notify,
     /// This end has cut the outgoing direction, or wants no more of the other.
@@ -39,24 +39,23 @@ struct Shared {
 }
 
 impl Shared {
-    fn end(&self) -> Option<Result<(), Cut>> {
+    fn end(&self) -> Option<Result<(), CloseReason>> {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes how the incoming direction ended; the first note holds.
-    fn note_end(&self, end: Result<(), Cut>) {
+    fn note_end(&self, end: Result<(), CloseReason>) {
         let mut noted = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         noted.get_or_insert(end);
     }
 
-    /// True where the incoming direction has ended, and nobody has cut or stopped
-    /// anything.
+    /// True if the incoming direction has ended, and neither end has cut or stopped anything.
     fn is_orderly(&self) -> bool {
         let cut = self.cut.load(Ordering::Relaxed) || self.stopped.borrow().is_some();
         !cut && self.end() == Some(Ok(()))
     }
 
-    fn note_stopped(&self, why: Cut) {
+    fn note_stopped(&self, why: CloseReason) {
         self.stopped.send_if_modified(|stopped| {
             let first = stopped.is_none();
             stopped.get_or_insert(why);
@@ -71,11 +70,11 @@ enum Outgoing {
     End,
 }
 
-/// What goes before data that waits.
+/// Orders that precede waiting data.
 #[derive(Debug)]
 enum Order {
-    Cut(Cut),
-    Stop(Cut),
+    Cut(CloseReason),
+    Stop(CloseReason),
     /// The incoming direction has ended.
     Ended,
 }
@@ -99,31 +98,33 @@ pub(crate) struct TlsReceiver {
 
 impl TlsSender {
     /// Sends data; waits while there is no room.
-    pub(crate) async fn send(&mut self, data: Bytes) -> Result<(), Cut> {
+    pub(crate) async fn send(&mut self, data: Bytes) -> Result<(), CloseReason> {
         self.put(Outgoing::Data(data)).await
     }
 
     /// Ends this direction.
-    pub(crate) async fn finish(&mut self) -> Result<(), Cut> {
+    pub(crate) async fn finish(&mut self) -> Result<(), CloseReason> {
         self.put(Outgoing::End).await
     }
 
-    async fn put(&self, what: Outgoing) -> Result<(), Cut> {
+    async fn put(&self, what: Outgoing) -> Result<(), CloseReason> {
         tokio::select! {
             biased;
             why = stopped(self.shared.stopped.subscribe()) => Err(why),
-            sent = self.outgoing.send(what) => sent.map_err(|_| Cut::PeerGone),
+            sent = self.outgoing.send(what) => sent.map_err(|_| CloseReason::PeerGone),
         }
     }
 
     /// Completes when the other end wants no more, or the connection is lost.
-    pub(crate) fn stopped(&self) -> impl Future<Output = Cut> + Send + 'static + use<> {
+    pub(crate) fn stopped(&self) -> impl Future<Output = CloseReason> + Send + 'static + use<> {
         stopped(self.shared.stopped.subscribe())
     }
 
     /// Completes when the connection has ended, with the reason if that was not in
     /// order.
-    pub(crate) fn over(&self) -> impl Future<Output = Option<Cut>> + Send + 'static + use<> {
+    pub(crate) fn over(
+        &self,
+    ) -> impl Future<Output = Option<CloseReason>> + Send + 'static + use<> {
         let mut over = self.shared.over.subscribe();
         let stopped = self.shared.stopped.subscribe();
         async move {
@@ -134,14 +135,14 @@ impl TlsSender {
     }
 
     /// Cuts this direction.
-    pub(crate) fn cut(&self, why: Cut) {
+    pub(crate) fn cut(&self, why: CloseReason) {
         // It fails where the connection has ended.
         let _ = self.orders.send(Order::Cut(why));
         self.shared.hurry.notify_one();
     }
 }
 
-async fn stopped(mut stopped: watch::Receiver<Option<Cut>>) -> Cut {
+async fn stopped(mut stopped: watch::Receiver<Option<CloseReason>>) -> CloseReason {
     match stopped.wait_for(Option::is_some).await.map(|why| *why) {
         Ok(Some(why)) => why,
         // Both directions ended in order.
@@ -151,12 +152,12 @@ async fn stopped(mut stopped: watch::Receiver<Option<Cut>>) -> Cut {
 
 impl TlsReceiver {
     /// The next bytes; `None` after a half-close.
-    pub(crate) async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, Cut> {
+    pub(crate) async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, CloseReason> {
         if self.rest.is_empty() {
             match self.incoming.recv().await {
                 Some(bytes) => self.rest = bytes,
                 None => {
-                    let end = self.shared.end().unwrap_or(Err(Cut::PeerGone));
+                    let end = self.shared.end().unwrap_or(Err(CloseReason::PeerGone));
                     return end.map(|()| None);
                 }
             }
@@ -165,7 +166,7 @@ impl TlsReceiver {
     }
 
     /// Wants no more.
-    pub(crate) fn stop(&mut self, why: Cut) {
+    pub(crate) fn stop(&mut self, why: CloseReason) {
         self.incoming.close();
         // It fails where the connection has ended.
         let _ = self.orders.send(Order::Stop(why));
@@ -181,7 +182,7 @@ impl TlsReceiver {
 impl Drop for TlsReceiver {
     fn drop(&mut self) {
         if self.shared.end().is_none() {
-            self.stop(Cut::Failed);
+            self.stop(CloseReason::Failed);
         }
     }
 }
@@ -244,8 +245,8 @@ where
             Err(error) => {
                 // The socket lingers for no time, so that dropping it resets it.
                 tracing::debug!(%error, "a connection of the fallback is lost");
-                shared.note_end(Err(Cut::PeerGone));
-                shared.note_stopped(Cut::PeerGone);
+                shared.note_end(Err(CloseReason::PeerGone));
+                shared.note_stopped(CloseReason::PeerGone);
             }
         }
         shared.over.send_replace(true);

@@ -8,9 +8,9 @@
 //! | 0xffff | reason, 2 bytes | this direction is cut |
 //! | 0xfffe | reason, 2 bytes | the other direction is not wanted any more |
 //!
-//! A TLS connection that ends in another way has been lost.
+//! A TLS connection that ends in any other way counts as lost.
 
-use crate::Cut;
+use crate::CloseReason;
 
 /// Most data of a frame, so that the frame fits a record of TLS (RFC 8446, section
 /// 5.1).
@@ -22,7 +22,7 @@ const REASON: usize = 2;
 const CUT: u16 = 0xffff;
 const STOP: u16 = 0xfffe;
 
-/// A frame.
+/// A frame on the TLS connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// Data of this length follows.
@@ -30,9 +30,9 @@ pub(super) enum Frame {
     /// A half-close.
     End,
     /// This direction is cut.
-    Cut(Cut),
+    Cut(CloseReason),
     /// The other direction is not wanted any more.
-    Stop(Cut),
+    Stop(CloseReason),
 }
 
 /// A frame that there is not.
@@ -66,8 +66,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Option<(Frame, usize)>, Malformed> 
     let frame = match (mark, number(HEADER)) {
         (0, _) => return Ok(Some((Frame::End, HEADER))),
         (CUT | STOP, None) => return Ok(None),
-        (CUT, Some(code)) => Frame::Cut(Cut::from_code(u64::from(code))),
-        (STOP, Some(code)) => Frame::Stop(Cut::from_code(u64::from(code))),
+        (CUT, Some(code)) => Frame::Cut(CloseReason::from_code(u64::from(code))),
+        (STOP, Some(code)) => Frame::Stop(CloseReason::from_code(u64::from(code))),
         (length, _) if usize::from(length) <= MOST => {
             return Ok(Some((Frame::Data(usize::from(length)), HEADER)));
         }
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_frame_goes_there_and_back() {
-        let cuts = Cut::ALL
+        let cuts = CloseReason::ALL
             .iter()
             .flat_map(|&why| [Frame::Cut(why), Frame::Stop(why)]);
         let others = [Frame::End, Frame::Data(1), Frame::Data(MOST)];

@@ -1,12 +1,11 @@
-//! How fast TCP is between the boxes, measured on a connection of the fallback.
+//! Measures the speed of TCP between the boxes, on a connection of the fallback.
 //!
-//! The terminal asks with a [`Measure`](codec::Request::Measure). For the direction
-//! to the terminal, the hub sends zeros; for the other the terminal does, and the
-//! hub reports each half second how many bytes have come, as 8 bytes, most
-//! significant first.
+//! The terminal asks with a [`Measure`](codec::Request::Measure). For the direction to the
+//! terminal, the hub sends zeros; for the other the terminal does, and the hub reports every half
+//! second how many bytes have arrived, as 8 bytes, most significant first.
 
 use super::Pool;
-use crate::Cut;
+use crate::CloseReason;
 use crate::tunnel::codec::{self, Direction};
 use crate::tunnel::stream::{Receiver, Sender};
 use bytes::Bytes;
@@ -28,7 +27,7 @@ pub(crate) async fn measure(
     pool: &Pool,
     direction: Direction,
     start: impl FnOnce() + Send,
-) -> Result<u64, Cut> {
+) -> Result<u64, CloseReason> {
     let (mut sender, mut receiver) = pool.take().await?;
     sender.send(codec::encode_measure(direction)).await?;
     let begin = Instant::now();
@@ -42,7 +41,10 @@ pub(crate) async fn measure(
             Direction::Down => {
                 let mut total = 0;
                 while begin.elapsed() < START + COUNTED {
-                    let bytes = receiver.receive(1 << 20).await?.ok_or(Cut::Failed)?;
+                    let bytes = receiver
+                        .receive(1 << 20)
+                        .await?
+                        .ok_or(CloseReason::Failed)?;
                     total += bytes.len() as u64;
                     counter.note(begin, total);
                 }
@@ -54,7 +56,7 @@ pub(crate) async fn measure(
                     while begin.elapsed() < START + COUNTED {
                         counter.note(begin, report(&mut receiver).await?);
                     }
-                    Ok::<(), Cut>(())
+                    Ok::<(), CloseReason>(())
                 };
                 tokio::select! {
                     sent = sending => sent,
@@ -66,8 +68,8 @@ pub(crate) async fn measure(
     // Where nothing moves, the rate is what it was until then.
     let limit = START + COUNTED + Duration::from_secs(1);
     let measured = tokio::time::timeout(limit, counted).await;
-    sender.cut(Cut::Reset);
-    receiver.stop(Cut::Reset);
+    sender.cut(CloseReason::Reset);
+    receiver.stop(CloseReason::Reset);
     measured.unwrap_or(Ok(()))?;
     Ok(counter.rate())
 }
@@ -103,19 +105,19 @@ impl<F: FnOnce()> Counter<F> {
     }
 }
 
-async fn flood(sender: &mut Sender) -> Result<(), Cut> {
+async fn flood(sender: &mut Sender) -> Result<(), CloseReason> {
     let zeros = Bytes::from(vec![0; CHUNK]);
     loop {
         sender.send(zeros.clone()).await?;
     }
 }
 
-async fn report(receiver: &mut Receiver) -> Result<u64, Cut> {
+async fn report(receiver: &mut Receiver) -> Result<u64, CloseReason> {
     let mut total = [0; 8];
     let mut filled = 0;
     while filled < total.len() {
         let bytes = receiver.receive(total.len() - filled).await?;
-        let bytes = bytes.ok_or(Cut::Failed)?;
+        let bytes = bytes.ok_or(CloseReason::Failed)?;
         total[filled..filled + bytes.len()].copy_from_slice(&bytes);
         filled += bytes.len();
     }
@@ -134,7 +136,10 @@ pub(crate) async fn answer(direction: Direction, mut sender: Sender, mut receive
                 let mut total = 0u64;
                 let mut next = Instant::now() + REPORT;
                 loop {
-                    let bytes = receiver.receive(1 << 20).await?.ok_or(Cut::Failed)?;
+                    let bytes = receiver
+                        .receive(1 << 20)
+                        .await?
+                        .ok_or(CloseReason::Failed)?;
                     total += bytes.len() as u64;
                     if Instant::now() >= next {
                         next += REPORT;
@@ -146,5 +151,5 @@ pub(crate) async fn answer(direction: Direction, mut sender: Sender, mut receive
         }
     };
     // However it ends, the halves are cut as they are dropped.
-    let _: Result<Result<(), Cut>, _> = tokio::time::timeout(MOST, work).await;
+    let _: Result<Result<(), CloseReason>, _> = tokio::time::timeout(MOST, work).await;
 }

@@ -1,10 +1,9 @@
-//! What replaces the association where UDP does not pass: a TLS 1.3 connection over
-//! TCP for each connection of a client, between the same boxes with the same keys,
-//! to the same address and port.
+//! Replaces the association if UDP is blocked: a TLS 1.3 connection over TCP for each connection of
+//! a client, between the same boxes with the same keys, to the same address and port.
 //!
-//! A few connections are kept warm, authenticated and idle, so that a client's
-//! connection costs no round trip here either. The hub says [`Welcome`] on each,
-//! and both sides then speak in [`frame`]s.
+//! A few connections are kept warm, authenticated and idle, so that a client's connection costs no
+//! round trip here either. The hub sends [`Welcome`] on each, and both sides then speak in
+//! [`frame`]s.
 //!
 //! [`Welcome`]: super::codec::Welcome
 

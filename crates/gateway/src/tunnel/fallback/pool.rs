@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::carrier;
-use crate::Cut;
+use crate::CloseReason;
 use crate::tunnel::codec::Welcome;
 use crate::tunnel::keys::SERVER_NAME;
 use crate::tunnel::stream::{Receiver, Sender};
@@ -97,7 +97,7 @@ impl Pool {
     }
 
     /// A connection, warm if there is one.
-    pub(crate) async fn take(&self) -> Result<(Sender, Receiver), Cut> {
+    pub(crate) async fn take(&self) -> Result<(Sender, Receiver), CloseReason> {
         let found = {
             let mut warm = self.lock();
             let found = loop {
@@ -116,7 +116,7 @@ impl Pool {
             Some(found) => Ok(found),
             None => self.connect().await.map_err(|error| {
                 tracing::debug!(%error, "no connection of the fallback");
-                Cut::PeerGone
+                CloseReason::PeerGone
             }),
         }
     }

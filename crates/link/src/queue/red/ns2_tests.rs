@@ -1,14 +1,13 @@
-//! RED beside ns-2.35 itself.
+//! RED compared with ns-2.35.
 //!
-//! Poisson packets into a link of 10 Mbit/s and 10 ms with `limit_ 50`. ns-2
-//! (`Queue/RED`, Debian's 2.35) ran each case five times for 200 s with
-//! `ns-random` 1 to 5; below stand the means and standard deviations of its
-//! runs. Its random numbers are not ours, so the figures agree as those of
-//! other seeds do.
+//! Poisson packets into a link of 10 Mbit/s and 10 ms with `limit_ 50`. ns-2 (`Queue/RED`, Debian's
+//! 2.35) ran each case five times for 200 s with `ns-random` 1 to 5; below are the means and
+//! standard deviations of its runs. Its random numbers are not ours, so the figures agree as those
+//! of other seeds do.
 
 use super::*;
-use crate::{ChannelSettings, Link, LinkSettings, QueueSettings};
-use bentpipe_units::{Bytes, Rate};
+use crate::{Link, LinkSettings, QueueSettings};
+use bentpipe_units::Rate;
 
 /// Mean and standard deviation of ns-2's runs.
 type Runs = (f64, f64);
@@ -126,13 +125,11 @@ impl Case {
         if self.adaptive {
             red = red.adaptive(self.preset);
         }
-        let settings = LinkSettings {
-            rate: Rate::from_mbps(10),
-            one_way_delay: Duration::from_millis(10),
-            queue: QueueSettings::Red(red),
-            channel: ChannelSettings::Perfect,
-            framing: Bytes::ZERO,
-        };
+        let settings = LinkSettings::new(
+            Rate::from_mbps(10),
+            Duration::from_millis(10),
+            QueueSettings::Red(red),
+        );
         let mut link: Link<()> = Link::new(&settings, seed, "l");
         let mut gaps = Stream::new(seed, &format!("gaps of {}", self.load_mbps));
         let gap = f64::from(self.bytes) * 8.0 / (self.load_mbps * 1e6);

@@ -12,7 +12,7 @@ pub struct RedSettings {
     /// ns-2. In bytes: a packet is admitted while less than this waits, so
     /// that up to a packet more does.
     pub limit: Limit,
-    /// What the average counts.
+    /// The unit of the average.
     pub mode: RedMode,
     /// The size that thresholds, weight and idle times are reckoned in.
     pub mean_packet: Bytes,
@@ -46,7 +46,7 @@ pub struct RedSettings {
     pub adaptive: Option<AdaptiveSettings>,
 }
 
-/// What a RED queue counts.
+/// The unit in which a RED queue counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum RedMode {
     /// Packets, each as likely to be dropped as another.

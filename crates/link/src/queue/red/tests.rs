@@ -1,7 +1,7 @@
 //! RED against worked examples and against its definition, told again.
 
 use super::*;
-use crate::{Admission, ChannelSettings, Link, LinkSettings, QueueSettings, Verdict};
+use crate::{Admission, Link, LinkSettings, QueueSettings, Verdict};
 use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
 
@@ -27,13 +27,7 @@ fn red(settings: &RedSettings) -> Red {
 }
 
 fn link(settings: RedSettings) -> Link<usize> {
-    let settings = LinkSettings {
-        rate: RATE,
-        one_way_delay: DELAY,
-        queue: QueueSettings::Red(settings),
-        channel: ChannelSettings::Perfect,
-        framing: Bytes::ZERO,
-    };
+    let settings = LinkSettings::new(RATE, DELAY, QueueSettings::Red(settings));
     Link::new(&settings, 1, "l")
 }
 

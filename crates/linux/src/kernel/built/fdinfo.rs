@@ -1,4 +1,4 @@
-//! Which processes hold BPF links, from `/proc`.
+//! Processes that hold BPF links, from `/proc`.
 
 use crate::kernel::Holder;
 use std::collections::HashMap;

@@ -1,5 +1,4 @@
-//! What libbpf says while it works, kept instead of printed: the verifier's
-//! words are in it.
+//! Collects libbpf's messages instead of printing them; they contain the verifier's output.
 
 use libbpf_rs::{PrintLevel, set_print};
 use std::mem::take;

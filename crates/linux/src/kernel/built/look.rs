@@ -1,5 +1,5 @@
-//! What is in the kernel now: the struct_ops maps of congestion controls, read
-//! back with the kernel's own type information.
+//! Reads the struct_ops maps of the loaded congestion controls back from the kernel, with the
+//! kernel's own type information.
 
 use super::fdinfo::processes;
 use super::object::{offset, parameters_array};
@@ -76,7 +76,7 @@ pub(in crate::kernel) fn status() -> Result<Vec<Entry>, KernelError> {
     Ok(entries)
 }
 
-/// Where things stand in the value of a struct_ops map of TCP.
+/// Offsets in the value of a struct_ops map of TCP.
 struct Shape {
     /// The type of the value in the kernel's BTF.
     id: u32,
@@ -86,7 +86,7 @@ struct Shape {
     words: Vec<usize>,
 }
 
-/// What stands there.
+/// The fields of the map's value that are read.
 struct Ops {
     name: String,
     users: u64,
@@ -99,7 +99,7 @@ impl Shape {
         let value: Struct<'_> = btf.type_by_name("bpf_struct_ops_tcp_congestion_ops")?;
         let ops: Struct<'_> = btf.type_by_name("tcp_congestion_ops")?;
         let common: Option<Struct<'_>> = btf.type_by_name("bpf_struct_ops_common_value");
-        // The count comes first: since 6.9 in a structure of its own.
+        // The count comes first: since 6.9 in its own structure.
         let users = match offset(&value, "refcnt") {
             Some(at) => at,
             None => offset(&value, "common")? + offset(&common?, "refcnt")?,

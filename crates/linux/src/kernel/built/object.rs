@@ -19,8 +19,8 @@ static OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.r
 const OPS: &str = "ops";
 /// The map with the parameters.
 const PARAMETERS: &str = ".rodata.parameters";
-/// The word that says how many arguments the kernel's `cong_control` has, in
-/// objects that have this hook.
+/// The constant with the number of arguments of the kernel's `cong_control`, in objects that have
+/// this hook.
 const KERNEL: &str = ".rodata.kernel";
 /// Length of the field for the name, its final zero included.
 const NAME_FIELD: usize = 16;
@@ -82,7 +82,7 @@ pub(in crate::kernel) fn load_object(
     result.map_err(|trouble: Trouble| trouble.explain(file, name, said))
 }
 
-/// What went wrong, before libbpf's words are known.
+/// The error, without libbpf's message.
 enum Trouble {
     /// It is not of the form that the loader knows.
     Form(String),
@@ -90,7 +90,7 @@ enum Trouble {
     Open(String),
     /// The kernel does not take it.
     Load(String),
-    /// Somebody was faster with the name.
+    /// Another process has taken the name in the meantime.
     Taken,
     /// TCP does not take it.
     Register(String),
@@ -125,7 +125,7 @@ fn open(object: &[u8]) -> Result<OpenObject, Trouble> {
         .map_err(|e| Trouble::Open(format!("{e:#}")))
 }
 
-/// Where the name stands in the object's idea of `struct tcp_congestion_ops`.
+/// Offset of the name in the object's `struct tcp_congestion_ops`.
 struct Place {
     name: usize,
 }

@@ -42,7 +42,7 @@ pub(in crate::kernel) fn pin(attached: &mut Attached, name: &str) -> Result<Path
     Ok(path)
 }
 
-/// Mounts the BPF file system where it belongs, as systemd does, if nobody has.
+/// Mounts the BPF file system at its usual place, as systemd does, if it is not mounted.
 fn mount_bpffs() -> Result<(), KernelError> {
     let at = Path::new(BPFFS);
     let there = statfs(at).map_err(|e| trouble("look at", at)(e.into()))?;
@@ -64,9 +64,9 @@ fn mount_bpffs() -> Result<(), KernelError> {
         .map_err(|e| trouble("mount the BPF file system at", at)(e.into()))
 }
 
-/// Whether a pin would be gone with this process: it has mounts of its own, and
-/// not the machine's BPF file system among them. The machine's mounts are those
-/// of its first process or, where that cannot be seen, of our parent.
+/// Whether a pin would be gone with this process: it has its own mounts, and not the machine's BPF
+/// file system among them. The machine's mounts are those of its first process or, where that
+/// cannot be seen, of our parent.
 fn ends_with_us(mounted: bool) -> bool {
     let mounts = |process: &str| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
     let candidates = ["1".to_owned(), parent_id().to_string()];

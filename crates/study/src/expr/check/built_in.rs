@@ -1,12 +1,11 @@
 //! Built-in metrics and their arguments.
 
-use super::names::{bind, moves};
-use super::points::fixed;
-use super::{Dimension, Scope};
+use super::points::{bind, fixed, moves};
 use crate::expr::Fault;
 use crate::expr::ast::{Argument, Expr, Kind};
 use crate::expr::resolved::Number;
-use crate::metric::{Metric, Of, Selection};
+use crate::expr::scope::{Dimension, Scope};
+use crate::metric::{Aggregation, Metric, Selection};
 use crate::unit::Unit;
 use bentpipe_document::names::list;
 use bentpipe_units::{Duration, Time};
@@ -28,20 +27,13 @@ pub(super) fn built_in(
         } else if name.is_empty() || scope.home.axis(name).is_some() {
             points.push(argument);
         } else if metric.arguments().any(|a| a == name) {
-            if name == "from" || name == "to" {
-                let at = mark(metric, &argument.value, name, scope)?;
-                if name == "from" {
-                    selection.from = Some(at);
-                } else {
-                    selection.to = Some(at);
-                }
-                continue;
-            }
-            let word = word(&argument.value)?;
+            let value = &argument.value;
             match name {
-                "flow" => selection.flow = Some(word),
-                "link" => selection.link = Some(word),
-                _ => selection.of = Some(way(&word, &argument.value.span)?),
+                "from" => selection.from = Some(mark(metric, value, name, scope)?),
+                "to" => selection.to = Some(mark(metric, value, name, scope)?),
+                "flow" => selection.flow = Some(word(value)?),
+                "link" => selection.link = Some(word(value)?),
+                _ => selection.of = Some(way(&word(value)?, &value.span)?),
             }
         } else {
             let mut known: Vec<&str> = scope.home.axes.iter().map(|a| a.name.as_str()).collect();
@@ -60,29 +52,20 @@ pub(super) fn built_in(
     for axis in &scope.home.axes {
         fixed(axis, &inner, span)?;
     }
+    let needs = |what: String| Fault::new(span.clone(), format!("`{}` needs {what}", metric.name));
     for (value, parameter) in given.into_iter().zip(metric.parameters()) {
-        selection.parameters.push(value.ok_or_else(|| {
-            Fault::new(
-                span.clone(),
-                format!("`{}` needs `{} = ...`", metric.name, parameter.name),
-            )
-        })?);
+        let value = value.ok_or_else(|| needs(format!("`{} = ...`", parameter.name)))?;
+        selection.parameters.push(value);
     }
     if metric.needs_link() && selection.link.is_none() {
-        return Err(Fault::new(
-            span.clone(),
-            format!("`{}` needs `link = \"...\"`", metric.name),
-        ));
+        return Err(needs("`link = \"...\"`".to_owned()));
     }
     if metric.needs_series() && scope.home.series.is_none() {
-        return Err(Fault::new(
-            span.clone(),
-            format!(
-                "`{}` needs time series, and `{}` records none",
-                metric.name, scope.home.name
-            ),
-        )
-        .help("add `series = \"100 ms\"` to that study"));
+        let fault = needs(format!(
+            "time series, and `{}` records none",
+            scope.home.name
+        ));
+        return Err(fault.help("add `series = \"100 ms\"` to that study"));
     }
     long_enough(metric, &selection.parameters, span, scope)?;
     Ok((
@@ -138,26 +121,20 @@ fn mark(metric: &Metric, value: &Expr, name: &str, scope: &Scope<'_>) -> Result<
         "`{}` needs counts at {at}, and `{home}` notes none then",
         metric.name
     );
-    Err(Fault::new(value.span.clone(), message)
+    Err(value
+        .fault(message)
         .label(format!("`{name}` must be among the `marks` of the study"))
         .help(format!("add `marks = [\"{at}\"]` to that study")))
 }
 
 fn word(value: &Expr) -> Result<String, Fault> {
-    match &value.kind {
-        Kind::Label(text) => Ok(text.clone()),
-        Kind::Use {
-            study: None,
-            name,
-            arguments: None,
-        } => Ok(name.text.clone()),
-        _ => Err(Fault::new(value.span.clone(), "expected a name")),
-    }
+    let word = value.word().map(str::to_owned);
+    word.ok_or_else(|| value.fault("expected a name"))
 }
 
-fn way(word: &str, span: &Range<usize>) -> Result<Of, Fault> {
-    let names = Of::ALL.map(|(name, _)| name);
-    Of::ALL
+fn way(word: &str, span: &Range<usize>) -> Result<Aggregation, Fault> {
+    let names = Aggregation::ALL.map(|(name, _)| name);
+    Aggregation::ALL
         .iter()
         .find(|(name, _)| *name == word)
         .map(|(_, of)| *of)
@@ -172,9 +149,6 @@ fn parameter(unit: Unit, value: &Expr) -> Result<f64, Fault> {
     match &value.kind {
         Kind::Number(x, Some(given)) if *given == unit => Ok(*x),
         Kind::Number(0.0, None) => Ok(0.0),
-        _ => Err(Fault::new(
-            value.span.clone(),
-            format!("expected {} with its unit", unit.article()),
-        )),
+        _ => Err(value.fault(format!("expected {} with its unit", unit.article()))),
     }
 }

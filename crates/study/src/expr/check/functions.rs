@@ -1,28 +1,21 @@
-//! Functions: gains, differences, and what several numbers come to.
+//! Functions: gains, differences, and aggregates of several numbers.
 
 use super::built_in::built_in;
-use super::names::{bind, moves};
-use super::points::any_point;
-use super::{Dimension, Scope, number, selector};
+use super::points::{any_point, bind, moves};
+use super::{number, selector};
 use crate::expr::Fault;
-use crate::expr::ast::{Argument, Expr, Kind, Name};
+use crate::expr::ast::{Argument, Expr, Name};
 use crate::expr::resolved::Number;
-use crate::metric::{Of, metric};
+use crate::expr::scope::{Dimension, Scope};
+use crate::metric::{Aggregation, metric};
 use crate::unit::Unit;
 use std::ops::Range;
 
 /// A metric at a point: `gain(mtsi, iw2)` is about transfer times.
 fn operand(expr: &Expr, scope: &Scope<'_>) -> Result<(Number, Dimension), Fault> {
-    let name = match &expr.kind {
-        Kind::Label(text) => Some(text),
-        Kind::Use {
-            study: None,
-            name,
-            arguments: None,
-        } if scope.home.axis(&name.text).is_none() => Some(&name.text),
-        _ => None,
-    };
-    if let Some(name) = name
+    let is_axis = |name: &Name| scope.home.axis(&name.text).is_some();
+    if !expr.name().is_some_and(is_axis)
+        && let Some(name) = expr.word()
         && let Some((axis, point)) = any_point(scope.home, name, &expr.span)?
     {
         let bound = vec![(axis.name.clone(), axis.points[point].label.clone())];
@@ -76,10 +69,10 @@ pub(super) fn function(
             _ => Err(wrong("one number")),
         },
         other => {
-            let of = Of::ALL
+            let of = Aggregation::ALL
                 .iter()
                 .find(|(n, _)| *n == other)
-                .map_or(Of::Mean, |(_, of)| *of);
+                .map_or(Aggregation::Mean, |(_, of)| *of);
             match arguments {
                 [
                     Argument {

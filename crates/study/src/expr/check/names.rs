@@ -1,12 +1,13 @@
-//! What a name in an expression means: a function, an axis, a metric.
+//! Resolves a name in an expression: a function, an axis, a metric.
 
 use super::built_in::built_in;
 use super::functions::function;
-use super::points::{alone, any_point, fixed, point_of};
-use super::{Dimension, Scope, number};
+use super::number;
+use super::points::{any_point, bind, fixed, moves, without_number};
 use crate::expr::Fault;
 use crate::expr::ast::{Argument, Expr, Name};
 use crate::expr::resolved::Number;
+use crate::expr::scope::{Dimension, Scope};
 use crate::metric::{METRICS, metric};
 use crate::study::Axis;
 use std::ops::Range;
@@ -35,11 +36,8 @@ pub(super) fn usage(
                     None,
                 ));
             }
-            return Err(Fault::new(
-                other.span.clone(),
-                format!("unknown study `{}`", other.text),
-            )
-            .suggest(&other.text, scope.studies.names()));
+            let fault = other.fault(format!("unknown study `{}`", other.text));
+            return Err(fault.suggest(&other.text, scope.studies.names()));
         };
         let inner = Scope {
             home,
@@ -73,14 +71,11 @@ pub(super) fn usage(
 
 fn unknown(name: &Name, scope: &Scope<'_>) -> Fault {
     if let Ok(Some((axis, _))) = any_point(scope.home, &name.text, &name.span) {
-        return Fault::new(
-            name.span.clone(),
-            format!(
-                "`{}` is a point of axis `{}`, not a number",
-                name.text, axis.name
-            ),
-        )
-        .help(format!("a metric at that point is `time({})`", name.text));
+        let (name_of, axis) = (&name.text, &axis.name);
+        let fault = name.fault(format!(
+            "`{name_of}` is a point of axis `{axis}`, not a number"
+        ));
+        return fault.help(format!("a metric at that point is `time({name_of})`"));
     }
     let known = METRICS
         .iter()
@@ -89,19 +84,13 @@ fn unknown(name: &Name, scope: &Scope<'_>) -> Fault {
         .chain(scope.home.axes.iter().map(|a| a.name.as_str()))
         .chain(scope.home.metrics.iter().map(|m| m.name.as_str()))
         .chain(scope.home.axes.iter().flat_map(Axis::names));
-    Fault::new(name.span.clone(), format!("unknown metric `{}`", name.text))
-        .suggest(&name.text, known)
+    let fault = name.fault(format!("unknown metric `{}`", name.text));
+    fault.suggest(&name.text, known)
 }
 
 fn axis_number(axis: &Axis, name: &Name, scope: &Scope<'_>) -> Result<(Number, Dimension), Fault> {
-    if let Some(point) = axis.points.iter().find(|p| p.value.is_none()) {
-        return Err(Fault::new(
-            name.span.clone(),
-            format!(
-                "point `{}` of axis `{}` has no number",
-                point.label, axis.name
-            ),
-        ));
+    if let Some(missing) = without_number(axis, &name.span) {
+        return Err(missing);
     }
     fixed(axis, scope, &name.span)?;
     let unit = axis.points.first().and_then(|p| p.value).and_then(|v| v.1);
@@ -113,51 +102,6 @@ fn axis_number(axis: &Axis, name: &Name, scope: &Scope<'_>) -> Result<(Number, D
         Number::Axis(axis.name.clone()),
         if same { unit } else { None },
     ))
-}
-
-/// The axes that arguments move, and the scope in which they are fixed.
-pub(super) fn moves<'a>(
-    arguments: &[&Argument],
-    scope: &Scope<'a>,
-) -> Result<(Vec<(String, String)>, Scope<'a>), Fault> {
-    let mut moved: Vec<(String, String)> = Vec::new();
-    let mut inner = scope.clone();
-    for argument in arguments {
-        if let Some(over) = &argument.over {
-            let span = over
-                .axes
-                .first()
-                .map_or(argument.value.span.clone(), |a| a.axis.span.clone());
-            return Err(Fault::new(
-                span,
-                "`over` belongs to `max`, `min`, `mean` and `sum`",
-            ));
-        }
-        let (axis, point) = match &argument.name {
-            Some(name) => {
-                let axis = scope.axis(name)?;
-                (axis, point_of(axis, &argument.value)?)
-            }
-            None => alone(&argument.value, scope)?,
-        };
-        if moved.iter().any(|(name, _)| *name == axis.name) {
-            return Err(Fault::new(
-                argument.value.span.clone(),
-                format!("axis `{}` is given twice", axis.name),
-            ));
-        }
-        moved.push((axis.name.clone(), axis.points[point].label.clone()));
-        inner.bound.push(axis.name.clone());
-    }
-    Ok((moved, inner))
-}
-
-pub(super) fn bind(moved: Vec<(String, String)>, number: Number) -> Number {
-    if moved.is_empty() {
-        number
-    } else {
-        Number::Bind(moved, Box::new(number))
-    }
 }
 
 fn derived_metric(

@@ -1,8 +1,9 @@
-//! What names a point of an axis, and which points a comparison keeps.
+//! Names of points of an axis, and the points that a comparison keeps.
 
-use super::{Dimension, Scope};
 use crate::expr::Fault;
-use crate::expr::ast::{Compare, Expr, Kind};
+use crate::expr::ast::{Argument, Compare, Expr, Kind};
+use crate::expr::resolved::Number;
+use crate::expr::scope::{Dimension, Scope};
 use crate::study::{Axis, Study};
 use crate::unit::Unit;
 use bentpipe_document::names::list;
@@ -10,48 +11,25 @@ use std::ops::Range;
 
 /// True for what can name a point.
 pub(super) fn is_point(expr: &Expr) -> bool {
-    matches!(
-        &expr.kind,
-        Kind::Label(_)
-            | Kind::Number(..)
-            | Kind::Use {
-                study: None,
-                arguments: None,
-                ..
-            }
-    )
+    matches!(expr.kind, Kind::Number(..)) || expr.word().is_some()
 }
 
 /// The point of an axis that an expression names.
 pub(super) fn point_of(axis: &Axis, expr: &Expr) -> Result<usize, Fault> {
-    match &expr.kind {
-        Kind::Label(text) => named_point(axis, text, &expr.span),
-        Kind::Use {
-            study: None,
-            name,
-            arguments: None,
-        } => named_point(axis, &name.text, &expr.span),
-        Kind::Number(x, unit) => {
-            let equal = |value: &Option<(f64, Dimension)>| {
-                value.is_some_and(|(v, u)| v == *x && (u == *unit || u.is_none() || unit.is_none()))
-            };
-            axis.points
-                .iter()
-                .position(|p| equal(&p.value))
-                .ok_or_else(|| {
-                    Fault::new(
-                        expr.span.clone(),
-                        format!("axis `{}` has no such point", axis.name),
-                    )
-                    .label(format!("points are {}", labels(axis)))
-                })
-        }
-        _ => Err(Fault::new(
-            expr.span.clone(),
-            format!("expected a point of axis `{}`", axis.name),
-        )
-        .label(format!("points are {}", labels(axis)))),
+    if let Some(name) = expr.word() {
+        return named_point(axis, name, &expr.span);
     }
+    let points = || format!("points are {}", labels(axis));
+    let Kind::Number(x, unit) = expr.kind else {
+        let fault = expr.fault(format!("expected a point of axis `{}`", axis.name));
+        return Err(fault.label(points()));
+    };
+    let is_it = |(v, u): (f64, Dimension)| v == x && (u == unit || u.is_none() || unit.is_none());
+    let found = axis.points.iter().position(|p| p.value.is_some_and(is_it));
+    found.ok_or_else(|| {
+        let fault = expr.fault(format!("axis `{}` has no such point", axis.name));
+        fault.label(points())
+    })
 }
 
 pub(super) fn named_point(axis: &Axis, name: &str, span: &Range<usize>) -> Result<usize, Fault> {
@@ -110,89 +88,95 @@ pub(super) fn fixed(axis: &Axis, scope: &Scope<'_>, span: &Range<usize>) -> Resu
 
 /// A point given without its axis.
 pub(super) fn alone<'a>(value: &Expr, scope: &Scope<'a>) -> Result<(&'a Axis, usize), Fault> {
-    let name = match &value.kind {
-        Kind::Label(text) => text,
-        Kind::Use {
-            study: None,
-            name,
-            arguments: None,
-        } => &name.text,
-        _ => {
-            return Err(
-                Fault::new(value.span.clone(), "expected a point of an axis")
-                    .label("an alias, or a label in quotes"),
-            );
-        }
+    let Some(name) = value.word() else {
+        let fault = value.fault("expected a point of an axis");
+        return Err(fault.label("an alias, or a label in quotes"));
     };
     any_point(scope.home, name, &value.span)?.ok_or_else(|| {
         let known = scope.home.axes.iter().flat_map(Axis::names);
-        Fault::new(
-            value.span.clone(),
-            format!("no axis of `{}` has a point `{name}`", scope.home.name),
-        )
-        .suggest(name, known)
+        let home = &scope.home.name;
+        let fault = value.fault(format!("no axis of `{home}` has a point `{name}`"));
+        fault.suggest(name, known)
     })
 }
 
-/// The labels of the points of an axis that compare with a point as asked, by
-/// their order.
+/// The labels of the points of an axis that compare with a point as asked: by their numbers
+/// with a number, else by their order.
 pub(super) fn points_that(
     axis: &Axis,
     compare: Compare,
     right: &Expr,
 ) -> Result<Vec<String>, Fault> {
-    let wanted = match &right.kind {
-        Kind::Number(x, unit) if !matches!(unit, Some(Unit::Percent)) => {
-            return by_value(axis, compare, *x, right);
+    let by_value = match right.kind {
+        Kind::Number(x, unit) if unit != Some(Unit::Percent) => Some(x),
+        _ => None,
+    };
+    let wanted = match by_value {
+        Some(x) => {
+            if let Some(missing) = without_number(axis, &right.span) {
+                return Err(missing
+                    .help("compare with a label in quotes: points are in the order of the axis"));
+            }
+            x
         }
-        _ => point_of(axis, right)?,
+        None => point_of(axis, right)? as f64,
     };
-    let keep = |i: usize| match compare {
-        Compare::Less => Some(i < wanted),
-        Compare::LessOrEqual => Some(i <= wanted),
-        Compare::Greater => Some(i > wanted),
-        Compare::GreaterOrEqual => Some(i >= wanted),
-        Compare::Equal => Some(i == wanted),
-        Compare::NotEqual => Some(i != wanted),
-        Compare::Near(_) => None,
-    };
-    filtered(axis, right, |i, _| keep(i))
-}
-
-fn by_value(axis: &Axis, compare: Compare, x: f64, right: &Expr) -> Result<Vec<String>, Fault> {
-    if let Some(point) = axis.points.iter().find(|p| p.value.is_none()) {
-        return Err(Fault::new(
-            right.span.clone(),
-            format!(
-                "point `{}` of axis `{}` has no number",
-                point.label, axis.name
-            ),
-        )
-        .help("compare with a label in quotes: points are in the order of the axis"));
-    }
-    filtered(axis, right, |_, value| match compare {
-        Compare::Less => Some(value < x),
-        Compare::LessOrEqual => Some(value <= x),
-        Compare::Greater => Some(value > x),
-        Compare::GreaterOrEqual => Some(value >= x),
-        Compare::Equal => Some(value == x),
-        Compare::NotEqual => Some(value != x),
-        Compare::Near(_) => None,
-    })
-}
-
-fn filtered(
-    axis: &Axis,
-    at: &Expr,
-    keep: impl Fn(usize, f64) -> Option<bool>,
-) -> Result<Vec<String>, Fault> {
     let mut labels = Vec::new();
     for (i, point) in axis.points.iter().enumerate() {
-        match keep(i, point.value.map_or(0.0, |v| v.0)) {
-            Some(true) => labels.push(point.label.clone()),
-            Some(false) => {}
-            None => return Err(Fault::new(at.span.clone(), "`~` cannot compare points")),
+        let here = match by_value {
+            Some(_) => point.value.map_or(0.0, |v| v.0),
+            None => i as f64,
+        };
+        let holds = compare.holds(here, wanted);
+        if holds.ok_or_else(|| right.fault("`~` cannot compare points"))? {
+            labels.push(point.label.clone());
         }
     }
     Ok(labels)
+}
+
+/// What is wrong with an axis that has a point without a number.
+pub(super) fn without_number(axis: &Axis, at: &Range<usize>) -> Option<Fault> {
+    let point = axis.points.iter().find(|p| p.value.is_none())?;
+    let (label, name) = (&point.label, &axis.name);
+    let message = format!("point `{label}` of axis `{name}` has no number");
+    Some(Fault::new(at.clone(), message))
+}
+
+/// The axes that arguments move, and the scope in which they are fixed.
+pub(super) fn moves<'a>(
+    arguments: &[&Argument],
+    scope: &Scope<'a>,
+) -> Result<(Vec<(String, String)>, Scope<'a>), Fault> {
+    let mut moved: Vec<(String, String)> = Vec::new();
+    let mut inner = scope.clone();
+    for argument in arguments {
+        if let Some(over) = &argument.over {
+            let message = "`over` belongs to `max`, `min`, `mean` and `sum`";
+            let first = over.axes.first().map(|binder| binder.axis.fault(message));
+            return Err(first.unwrap_or_else(|| argument.value.fault(message)));
+        }
+        let (axis, point) = match &argument.name {
+            Some(name) => {
+                let axis = scope.axis(name)?;
+                (axis, point_of(axis, &argument.value)?)
+            }
+            None => alone(&argument.value, scope)?,
+        };
+        if moved.iter().any(|(name, _)| *name == axis.name) {
+            let message = format!("axis `{}` is given twice", axis.name);
+            return Err(argument.value.fault(message));
+        }
+        moved.push((axis.name.clone(), axis.points[point].label.clone()));
+        inner.bound.push(axis.name.clone());
+    }
+    Ok((moved, inner))
+}
+
+pub(super) fn bind(moved: Vec<(String, String)>, number: Number) -> Number {
+    if moved.is_empty() {
+        number
+    } else {
+        Number::Bind(moved, Box::new(number))
+    }
 }

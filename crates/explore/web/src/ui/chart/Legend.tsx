@@ -22,12 +22,31 @@ export function Legend({ props, data, index, hidden, toggle }: LegendProps) {
         const dash = DASHES[(series.dash ?? 0) % DASHES.length] ?? [];
         return (
           <li key={series.label}>
-            <button type="button" aria-pressed={!hidden.has(i)} title={hidden.has(i) ? "Show" : "Hide"} onClick={() => toggle(i)}>
-              <svg width="26" height="10" aria-hidden="true" class={`chart-c${(series.color ?? i) % 8}`} opacity={series.isFaint === true ? 0.5 : 1}>
+            <button
+              type="button"
+              aria-pressed={!hidden.has(i)}
+              title={hidden.has(i) ? "Show" : "Hide"}
+              onClick={() => toggle(i)}
+            >
+              <svg
+                width="26"
+                height="10"
+                aria-hidden="true"
+                class={`chart-c${(series.color ?? i) % 8}`}
+                opacity={series.isFaint === true ? 0.5 : 1}
+              >
                 {series.kind === "points" ? (
                   <circle cx="13" cy="5" r="3" fill="currentColor" />
                 ) : (
-                  <line x1="0" y1="5" x2="26" y2="5" stroke="currentColor" stroke-width="2" stroke-dasharray={dash.join(" ")} />
+                  <line
+                    x1="0"
+                    y1="5"
+                    x2="26"
+                    y2="5"
+                    stroke="currentColor"
+                    stroke-width="2"
+                    stroke-dasharray={dash.join(" ")}
+                  />
                 )}
               </svg>
               <span>{series.label}</span>

@@ -50,8 +50,19 @@ function Rows({ props, data, range }: NumbersProps) {
             <tr key={row}>
               {data.columns.map((column, i) => {
                 const value = column[row];
-                const text = value === null || value === undefined ? "" : i === 0 ? (props.x.format ?? plain)(value) : plain(value);
-                return i === 0 ? <th key={i} scope="row">{text}</th> : <td key={i}>{text}</td>;
+                const text =
+                  value === null || value === undefined
+                    ? ""
+                    : i === 0
+                      ? (props.x.format ?? plain)(value)
+                      : plain(value);
+                return i === 0 ? (
+                  <th key={i} scope="row">
+                    {text}
+                  </th>
+                ) : (
+                  <td key={i}>{text}</td>
+                );
               })}
             </tr>
           ))}

@@ -69,7 +69,8 @@ function spans(u: uPlot, props: ChartProps, theme: Theme): void {
     u.ctx.fillRect(from, top, Math.max(1, to - from), height);
     u.ctx.fillStyle = theme.muted;
     const start = Math.max(from, left) + 4 * ratio;
-    if (u.ctx.measureText(span.label).width < Math.min(to, left + width) - start) u.ctx.fillText(span.label, start, top + 3 * ratio);
+    if (u.ctx.measureText(span.label).width < Math.min(to, left + width) - start)
+      u.ctx.fillText(span.label, start, top + 3 * ratio);
   }
   u.ctx.restore();
 }
@@ -104,7 +105,10 @@ function marks(u: uPlot, props: ChartProps, theme: Theme): void {
   for (const mark of props.marks ?? []) {
     const x = Math.round(u.valToPos(mark.at, "x", true)) + 0.5;
     if (x < left - 8 || x > left + width + 8) continue;
-    const color = mark.series === undefined ? tone(theme, mark.tone) : theme.series[(props.series[mark.series]?.color ?? mark.series) % 8];
+    const color =
+      mark.series === undefined
+        ? tone(theme, mark.tone)
+        : theme.series[(props.series[mark.series]?.color ?? mark.series) % 8];
     ctx.strokeStyle = ctx.fillStyle = color ?? theme.muted;
     ctx.setLineDash([]);
     ctx.beginPath();
@@ -172,7 +176,13 @@ export function options(
   size: { width: number; height: number },
   events: Events,
 ): uPlot.Options {
-  const scales: uPlot.Scales = { x: { time: false }, y: scale(props.y, props.levels?.map(({ y }) => y)) };
+  const scales: uPlot.Scales = {
+    x: { time: false },
+    y: scale(
+      props.y,
+      props.levels?.map(({ y }) => y),
+    ),
+  };
   const axes = [axis(props.x, theme, { scale: "x", size: 30 }), axis(props.y, theme, { scale: "y", size: 52 })];
   if (props.right !== undefined) {
     scales["right"] = scale(props.right);

@@ -1,14 +1,14 @@
 // Where the advice changes with the size: the time of each transport as a share of the
 // default's, over the sizes.
 import { Chart, type Series } from "../../ui/Chart";
-import { place, type Shown } from "./run";
+import { meanOf, place, type Shown } from "./run";
 
 /** Curves, at most: more cannot be told apart. */
 const CURVES = 6;
 
 export function BySize({ shown }: { shown: Shown }) {
   const { begin, verdict } = shown;
-  const time = (row: number, size: number) => shown.standings.get(place(row, size))?.mean_s ?? null;
+  const time = (row: number, size: number) => meanOf(shown.standings.get(place(row, size)));
   const share = (row: number) =>
     begin.sizes.map((_, size) => {
       const [of, usual] = [time(row, size), time(begin.baseline, size)];
@@ -18,7 +18,9 @@ export function BySize({ shown }: { shown: Shown }) {
     const known = begin.rows.filter(({ row, deployable }) => deployable && time(row, size) !== null);
     return known.toSorted((a, b) => (time(a.row, size) ?? 0) - (time(b.row, size) ?? 0))[0]?.row;
   });
-  const wanted = [verdict?.pick_row, ...fastest, ...(verdict?.order ?? [])].filter((row) => row != null && row !== begin.baseline);
+  const wanted = [verdict?.pick_row, ...fastest, ...(verdict?.order ?? [])].filter(
+    (row) => row != null && row !== begin.baseline,
+  );
   const rows = [...new Set(wanted)].slice(0, CURVES);
   const series = rows.flatMap((row, i): Series[] => {
     const facts = begin.rows.find((each) => each.row === row);

@@ -40,7 +40,9 @@ export function Compared({ kept, run, onKeep, onDrop }: ComparedProps) {
         {shown?.verdict != null && <> — {shown.verdict.text[0]}</>}
       </p>
       {differ.length === 0 ? (
-        <p class="muted">The questions are the same. Change an option: the outlines show the bars of the kept question.</p>
+        <p class="muted">
+          The questions are the same. Change an option: the outlines show the bars of the kept question.
+        </p>
       ) : (
         <dl>
           {differ.map(([name, before, now]) => (

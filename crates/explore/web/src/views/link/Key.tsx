@@ -1,11 +1,11 @@
 // What the marks of the ranking mean.
 import { bound } from "./Ranking";
-import type { Shown } from "./run";
+import { several, type Shown } from "./run";
 import type { Table } from "./types";
 
 export function Key({ shown }: { shown: Shown }) {
   const { begin, verdict } = shown;
-  const activities = shown.standings.values().next().value?.times;
+  const activities = several(shown.standings.values().next().value);
   const baseline = begin.rows[begin.baseline]?.transport ?? "";
   return (
     <div class="link-key">

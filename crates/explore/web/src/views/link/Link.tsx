@@ -53,9 +53,17 @@ export default function Link({ params }: ViewProps) {
   }, [shown?.begin.id, shown?.isFinal, row, size]);
 
   const keep = (question: Params) => change({ _with: packed(question) });
-  const select = (name: string) => change({ _row: name === selected ? "" : name, _beside: "", _seed: "", _user: "", _at: "" });
+  const select = (name: string) =>
+    change({ _row: name === selected ? "" : name, _beside: "", _seed: "", _user: "", _at: "" });
   const ranking = (
-    <Ranking run={run} size={size} ghost={kept === undefined ? null : ghost.shown.value} selected={selected} beside={beside} onSelect={select} />
+    <Ranking
+      run={run}
+      size={size}
+      ghost={kept === undefined ? null : ghost.shown.value}
+      selected={selected}
+      beside={beside}
+      onSelect={select}
+    />
   );
   return (
     <div class="view link">
@@ -69,7 +77,9 @@ export default function Link({ params }: ViewProps) {
       <div class="link-answer">
         <Failure run={run} />
         <Verdict run={run} />
-        {kept !== undefined && <Compared kept={unpacked(kept)} run={ghost} onKeep={keep} onDrop={() => change({ _with: "" })} />}
+        {kept !== undefined && (
+          <Compared kept={unpacked(kept)} run={ghost} onKeep={keep} onDrop={() => change({ _with: "" })} />
+        )}
         {shown !== null && begin !== undefined && begin.sizes.length > 1 ? (
           <Tabs
             label="Sizes"
@@ -85,10 +95,14 @@ export default function Link({ params }: ViewProps) {
         {shown !== null && <Key shown={shown} />}
         {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
         {shown !== null && facts === undefined && (
-          <p class="muted small">Choose a transport to see its window, rate, queue and packets over time, and what the algorithm did.</p>
+          <p class="muted small">
+            Choose a transport to see its window, rate, queue and packets over time, and what the algorithm did.
+          </p>
         )}
       </div>
-      {shown !== null && facts !== undefined && <Mounted shown={shown} isStale={run.isStale.value} row={facts} beside={other} size={size} />}
+      {shown !== null && facts !== undefined && (
+        <Mounted shown={shown} isStale={run.isStale.value} row={facts} beside={other} size={size} />
+      )}
     </div>
   );
 }

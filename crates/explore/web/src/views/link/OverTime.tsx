@@ -14,10 +14,20 @@ function chosen(shown: Shown, names: readonly string[], wanted: readonly (string
     return facts === undefined ? undefined : nameOf(facts);
   };
   const first = [...wanted, name(verdict?.pick_row), name(begin.baseline), ...(verdict?.order ?? []).map(name)];
-  return [...new Set(first.filter((each) => each !== undefined))].filter((each) => names.includes(each)).slice(0, CURVES);
+  return [...new Set(first.filter((each) => each !== undefined))]
+    .filter((each) => names.includes(each))
+    .slice(0, CURVES);
 }
 
-export function OverTime({ shown, selected, beside }: { shown: Shown; selected: string | undefined; beside: string | undefined }) {
+export function OverTime({
+  shown,
+  selected,
+  beside,
+}: {
+  shown: Shown;
+  selected: string | undefined;
+  beside: string | undefined;
+}) {
   const day = shown.answer?.by_time;
   if (day === null || day === undefined || day.link.length < 2) return null;
   const hours = day.link.map((hour) => hour.begins_s / 3600);
@@ -26,7 +36,13 @@ export function OverTime({ shown, selected, beside }: { shown: Shown; selected: 
   const times = chosen(shown, names, [selected, beside]).map((name, i): Series => {
     const row = day.rows[names.indexOf(name)];
     const [pep, transport] = [row?.pep ?? "", row?.transport ?? ""];
-    return { label: severalProxies ? `${transport} (${pep})` : transport, values: row?.times_s ?? [], color: i, dash: i, kind: "line" };
+    return {
+      label: severalProxies ? `${transport} (${pep})` : transport,
+      values: row?.times_s ?? [],
+      color: i,
+      dash: i,
+      kind: "line",
+    };
   });
   const x = { label: "start time [h]", values: hours };
   const rtt = day.link.map((hour) => (hour.availability > 0 ? hour.rtt_ns / 1e6 : null));
@@ -37,7 +53,9 @@ export function OverTime({ shown, selected, beside }: { shown: Shown; selected: 
   const outages = day.link.flatMap((hour, i) => {
     if (hour.availability >= 1) return [];
     const from = hour.begins_s / 3600;
-    return [{ from, to: hours[i + 1] ?? from, label: hour.availability === 0 ? "no path" : "outages", tone: "bad" as const }];
+    return [
+      { from, to: hours[i + 1] ?? from, label: hour.availability === 0 ? "no path" : "outages", tone: "bad" as const },
+    ];
   });
   return (
     <section class="link-over" aria-label="By start time">

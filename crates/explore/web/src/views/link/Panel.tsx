@@ -2,8 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { href } from "../../lib/address";
+import type { OptionGroup, OptionName } from "../../lib/options";
 import { Checkbox, Field, Select } from "../../ui";
-import { Choice, Losses, Quantity, Text } from "./controls";
+import { Choice, errorOf, Losses, Quantity, Text } from "./controls";
 import { QUEUE, RATE, RETURN_RATE, RTT, SERVER_RTT, SIZE, USERS } from "./fields";
 import { options } from "./hello";
 import { draft, set } from "./question";
@@ -23,12 +24,19 @@ function Way({ run }: { run: Run }) {
   const option = options.value.get("orbit");
   const choices = option?.choices ?? [];
   const known = choices.map(({ value, about }) => ({ value, label: about === "" ? value : about }));
-  const other = orbit !== undefined && !choices.some(({ value }) => value === orbit) ? [{ value: orbit, label: orbit }] : [];
+  const other =
+    orbit !== undefined && !choices.some(({ value }) => value === orbit) ? [{ value: orbit, label: orbit }] : [];
   const choose = (value: string) =>
     set(
       value === ""
         ? { orbit: "", from: "", to: "", over: "", slot: "" }
-        : { orbit: value, rtt: "", from: question["from"] ?? PLACES.from, to: question["to"] ?? PLACES.to, ...(value === "geo" ? {} : { slot: "" }) },
+        : {
+            orbit: value,
+            rtt: "",
+            from: question["from"] ?? PLACES.from,
+            to: question["to"] ?? PLACES.to,
+            ...(value === "geo" ? {} : { slot: "" }),
+          },
       true,
     );
   const course = run.begun.value?.begin.link.course;
@@ -38,7 +46,7 @@ function Way({ run }: { run: Run }) {
         label="Path"
         class="link-wide"
         help={option?.help}
-        error={run.failure.value?.option === "orbit" ? run.failure.value.message : undefined}
+        error={errorOf(run, "orbit")}
         value={orbit ?? ""}
         options={[{ value: "", label: "Fixed round-trip time" }, ...known, ...other]}
         onValue={choose}
@@ -52,7 +60,15 @@ function Way({ run }: { run: Run }) {
             <PlaceText name="from" label="Server in" run={run} />
             <PlaceText name="to" label="Users in" run={run} />
           </div>
-          <a class="link-more" href={href("sky", { orbit, from: question["from"] ?? "", to: question["to"] ?? "", slot: question["slot"] ?? "" })}>
+          <a
+            class="link-more"
+            href={href("sky", {
+              orbit,
+              from: question["from"] ?? "",
+              to: question["to"] ?? "",
+              slot: question["slot"] ?? "",
+            })}
+          >
             Show this path in Sky
           </a>
           {orbit === "geo" && <Text name="slot" label="Longitude of the satellite" run={run} placeholder="Midway" />}
@@ -60,9 +76,12 @@ function Way({ run }: { run: Run }) {
             label="Start times within"
             class="link-wide"
             help={options.value.get("over")?.help}
-            error={run.failure.value?.option === "over" ? run.failure.value.message : undefined}
+            error={errorOf(run, "over")}
             value={question["over"] ?? ""}
-            options={[{ value: "", label: "One hour, without curves" }, ...[...new Set([...SPANS, question["over"] ?? SPANS[0] ?? ""])]]}
+            options={[
+              { value: "", label: "One hour, without curves" },
+              ...[...new Set([...SPANS, question["over"] ?? SPANS[0] ?? ""])],
+            ]}
             onValue={(value) => set({ over: value }, true)}
           />
         </>
@@ -83,11 +102,17 @@ function Proxies({ run }: { run: Run }) {
     if (next.length > 0) set({ pep: next.join(",") === usual ? "" : next.join(",") }, true);
   };
   return (
-    <Field label="Proxies" help={option?.help} error={run.failure.value?.option === "pep" ? run.failure.value.message : undefined} box={false}>
+    <Field label="Proxies" help={option?.help} error={errorOf(run, "pep")} box={false}>
       {(aria) => (
         <div class="link-checks" role="group" aria-label="Proxies" {...aria}>
           {choices.map(({ value, about }) => (
-            <Checkbox key={value} label={value} help={about} checked={chosen.includes(value)} onChange={(isOn) => toggle(value, isOn)} />
+            <Checkbox
+              key={value}
+              label={value}
+              help={about}
+              checked={chosen.includes(value)}
+              onChange={(isOn) => toggle(value, isOn)}
+            />
           ))}
         </div>
       )}
@@ -113,15 +138,51 @@ function Sizes({ run }: { run: Run }) {
   );
 }
 
+/** Options that have a place of their own; a trace comes by the address of a page. */
+const PLACED: ReadonlySet<OptionName> = new Set<OptionName>([
+  ...(["rate", "rtt", "orbit", "from", "to", "trace", "over", "slot", "loss", "queue", "return-rate"] as const),
+  ...(["users", "traffic", "size", "stagger", "beside", "background"] as const),
+  ...(["transport", "hosts", "pep", "server-rtt", "runs", "seed"] as const),
+]);
+
+/** The other options of a group, by what the server says of them. */
+function Others({ group, run }: { group: OptionGroup; run: Run }) {
+  const others = [...options.value.values()].filter((option) => option.group === group && !PLACED.has(option.name));
+  return (
+    <>
+      {others.map(({ name, kind, several }) => {
+        const label = name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
+        const Control = kind === "choice" && !several ? Choice : Text;
+        return <Control key={name} name={name} label={label} run={run} />;
+      })}
+    </>
+  );
+}
+
 /** A part of the question; on a phone the parts fold, so that the answer is near. */
-function Group({ title, isFirst, children }: { title: string; isFirst?: boolean; children: ComponentChildren }) {
+function Group({
+  title,
+  of,
+  run,
+  isFirst,
+  children,
+}: {
+  title: string;
+  of: OptionGroup;
+  run: Run;
+  isFirst?: boolean;
+  children: ComponentChildren;
+}) {
   const isWide = useMemo(() => matchMedia("(min-width: 60rem)").matches, []);
   return (
     <details class="link-group" open={isFirst === true || isWide}>
       <summary>
         <h2>{title}</h2>
       </summary>
-      <div class="link-fields">{children}</div>
+      <div class="link-fields">
+        {children}
+        <Others group={of} run={run} />
+      </div>
     </details>
   );
 }
@@ -130,7 +191,7 @@ export function Panel({ run }: { run: Run }) {
   const hasProxy = /split|snoop|gateway/.test(draft.value["pep"] ?? "");
   return (
     <form class="link-form" aria-label="The question" onSubmit={(event) => event.preventDefault()}>
-      <Group title="Link" isFirst>
+      <Group title="Link" of="link" run={run} isFirst>
         <Quantity field={RATE} run={run} />
         <Way run={run} />
         <Losses run={run} />
@@ -140,18 +201,21 @@ export function Panel({ run }: { run: Run }) {
           <Quantity field={RETURN_RATE} run={run} />
         </details>
       </Group>
-      <Group title="Users">
+      <Group title="Users" of="users" run={run}>
         <Choice name="traffic" label="Traffic" run={run} />
         <Quantity field={USERS} run={run} />
         <Sizes run={run} />
-        <details class="link-rest" open={["beside", "background", "stagger"].some((name) => draft.value[name] !== undefined)}>
+        <details
+          class="link-rest"
+          open={["beside", "background", "stagger"].some((name) => draft.value[name] !== undefined)}
+        >
           <summary>Others on the link</summary>
           <Text name="beside" label="Half of the users run" run={run} placeholder="what is compared" />
           <Text name="background" label="Other traffic" run={run} placeholder="none" />
           <Text name="stagger" label="Starts spread over" run={run} />
         </details>
       </Group>
-      <Group title="Comparison">
+      <Group title="Comparison" of="comparison" run={run}>
         <Proxies run={run} />
         {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
         <Text name="transport" label="Transports" run={run} isWide placeholder="a selection" />

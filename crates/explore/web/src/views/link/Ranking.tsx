@@ -3,7 +3,7 @@
 // the pointer or the focus is in it.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { decimal, ticks } from "./numbers";
-import { place, type Run, type Shown } from "./run";
+import { meanOf, place, several, type Run, type Shown } from "./run";
 import type { Begin, RowFacts, Standing } from "./types";
 
 /** A row of the ranking. */
@@ -21,14 +21,16 @@ const CUT = 3;
 
 /** The rows of a proxy, the fastest first. */
 function ordered(shown: Shown, size: number): Item[] {
-  const items = shown.begin.rows.map((facts): Item => ({ key: nameOf(facts), facts, standing: shown.standings.get(place(facts.row, size)) }));
+  const items = shown.begin.rows.map(
+    (facts): Item => ({ key: nameOf(facts), facts, standing: shown.standings.get(place(facts.row, size)) }),
+  );
   const order = shown.begin.sizes.length === 1 ? shown.verdict?.order : undefined;
   const rank = new Map(order?.map((row, i) => [row, i]));
   const pep = new Map(shown.begin.peps.map((each, i) => [each.pep, i]));
   // Of several activities by what all of them save, as the command does.
   const time = ({ facts, standing }: Item) => {
-    if (standing?.times === undefined) return standing?.mean_s ?? Infinity;
-    return facts.row === shown.begin.baseline ? 0 : -(standing.gain?.share ?? -Infinity);
+    if (several(standing) === undefined) return meanOf(standing) ?? Infinity;
+    return facts.row === shown.begin.baseline ? 0 : -(standing?.gain?.share ?? -Infinity);
   };
   return items.toSorted((a, b) => {
     const byPep = (pep.get(a.facts.pep) ?? 0) - (pep.get(b.facts.pep) ?? 0);
@@ -42,10 +44,12 @@ function ordered(shown: Shown, size: number): Item[] {
 /** The end of the scale: a time beyond the bars, but for those that are cut. */
 function end(items: readonly Item[], shown: Shown, size: number): number {
   const ends = items.flatMap(({ standing }) => {
-    if (standing?.times !== undefined) return standing.times.flatMap(({ mean_s }) => (mean_s === null ? [] : [mean_s]));
-    return standing?.mean_s == null ? [] : [standing.mean_s + (standing.ci95_s ?? 0)];
+    const times = several(standing);
+    if (times !== undefined) return times.flatMap(({ mean }) => (mean === null ? [] : [mean]));
+    const time = standing?.cell.time_s;
+    return time == null ? [] : [time.mean + (time.ci95 ?? 0)];
   });
-  const baseline = shown.standings.get(place(shown.begin.baseline, size))?.mean_s ?? Math.min(...ends);
+  const baseline = meanOf(shown.standings.get(place(shown.begin.baseline, size))) ?? Math.min(...ends);
   const most = Math.max(...ends, 0);
   const cut = Number.isFinite(baseline) ? Math.max(CUT * baseline, 2 * Math.min(...ends)) : most;
   // In steps, so that the scale rests while intervals shrink.
@@ -77,7 +81,10 @@ function useGlide(list: { readonly current: HTMLElement | null }): void {
       now.set(key, row.offsetTop);
       const was = tops.current.get(key);
       if (was === undefined || was === row.offsetTop || isCalm) continue;
-      row.animate([{ transform: `translateY(${was - row.offsetTop}px)` }, { transform: "none" }], { duration: 260, easing: "cubic-bezier(.2,.7,.2,1)" });
+      row.animate([{ transform: `translateY(${was - row.offsetTop}px)` }, { transform: "none" }], {
+        duration: 260,
+        easing: "cubic-bezier(.2,.7,.2,1)",
+      });
     }
     tops.current = now;
   });
@@ -111,10 +118,11 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
   const most = end(items, shown, size);
   const ideal = bound(shown.begin, size);
   const peps = shown.begin.peps;
+  const activities = several(items[0]?.standing)?.map(({ name }) => name);
   return (
     <div
       ref={list}
-      class={`link-ranking${isStale ? " link-stale" : ""}${items[0]?.standing?.times === undefined ? "" : " link-several"}`}
+      class={`link-ranking${isStale ? " link-stale" : ""}${activities === undefined ? "" : " link-several"}`}
       role="table"
       aria-label={`Transports by the time of a ${shown.begin.unit}${shown.begin.sizes.length > 1 ? ` of ${shown.begin.sizes[size]}` : ""}`}
       aria-busy={isStale}
@@ -123,7 +131,13 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
       onFocusIn={() => hold(true)}
       onFocusOut={() => hold(false)}
     >
-      <Head most={most} ideal={ideal} unit={shown.begin.unit} activities={items[0]?.standing?.times?.map(({ name }) => name)} baseline={shown.begin.rows[shown.begin.baseline]?.transport ?? ""} />
+      <Head
+        most={most}
+        ideal={ideal}
+        unit={shown.begin.unit}
+        activities={activities}
+        baseline={shown.begin.rows[shown.begin.baseline]?.transport ?? ""}
+      />
       {items.flatMap((item, i) => {
         const row = (
           <Row
@@ -150,7 +164,8 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
 function former(ghost: Shown, shown: Shown, item: Item, size: number): Standing | undefined {
   const row = ghost.begin.rows.find((facts) => nameOf(facts) === item.key);
   const bytes = shown.begin.sizes_bytes[size];
-  const same = ghost.begin.traffic === shown.begin.traffic ? ghost.begin.sizes_bytes.findIndex((each) => each === bytes) : -1;
+  const same =
+    ghost.begin.traffic === shown.begin.traffic ? ghost.begin.sizes_bytes.findIndex((each) => each === bytes) : -1;
   return row === undefined || same < 0 ? undefined : ghost.standings.get(place(row.row, same));
 }
 
@@ -232,12 +247,24 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
   const { facts, standing } = item;
   const isPick = shown.verdict?.pick_row === facts.row;
   const isBaseline = shown.begin.baseline === facts.row;
-  const classes = ["link-row", isPick && "link-pick", isBaseline && "link-baseline", !facts.deployable && "link-absent", isSelected && "link-selected", isBeside && "link-beside"];
-  const unfinished = standing?.unfinished ?? 0;
+  const classes = [
+    "link-row",
+    isPick && "link-pick",
+    isBaseline && "link-baseline",
+    !facts.deployable && "link-absent",
+    isSelected && "link-selected",
+    isBeside && "link-beside",
+  ];
+  const unfinished = standing?.cell.unfinished_runs ?? 0;
   return (
     <div class={classes.filter(Boolean).join(" ")} role="row" data-key={item.key} onClick={() => onSelect(item.key)}>
       <span role="rowheader" class="link-name">
-        <button type="button" aria-pressed={isSelected} title={facts.about} onClick={(event) => (event.stopPropagation(), onSelect(item.key))}>
+        <button
+          type="button"
+          aria-pressed={isSelected}
+          title={facts.about}
+          onClick={(event) => (event.stopPropagation(), onSelect(item.key))}
+        >
           {facts.transport}
         </button>
         {isPick && <span class="link-tag link-tag-pick">advised</span>}
@@ -251,7 +278,7 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
         <Time standing={standing} />
         {unfinished > 0 && (
           <span class="link-unfinished">
-            {unfinished} of {standing?.runs} did not finish
+            {unfinished} of {standing?.cell.runs} did not finish
           </span>
         )}
       </span>
@@ -268,35 +295,51 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
 /** The mean time with half of its interval; of several activities each. */
 function Time({ standing }: { standing: Standing | undefined }) {
   if (standing === undefined) return <>…</>;
-  if (standing.times !== undefined) {
-    return <>{standing.times.map((time) => (time.mean_s === null ? "no end" : decimal(time.mean_s))).join(" · ")}</>;
+  const times = several(standing);
+  if (times !== undefined) {
+    return <>{times.map(({ mean }) => (mean === null ? "no end" : decimal(mean))).join(" · ")}</>;
   }
-  if (standing.mean_s === null) return <>no end</>;
+  if (standing.shown.time === null) return <>no end</>;
   return (
     <>
       {standing.shown.time}
-      {standing.ci95_s !== null && <small> ±{standing.shown.ci95}</small>}
+      {standing.shown.ci95 !== null && <small> ±{standing.shown.ci95}</small>}
     </>
   );
 }
 
-function Bar({ standing, most, ideal, was }: { standing: Standing | undefined; most: number; ideal: number | null; was: Standing | undefined }) {
-  const mean = standing?.mean_s ?? null;
-  const half = standing?.times === undefined ? (standing?.ci95_s ?? 0) : 0;
-  const times = standing?.times ?? [];
+function Bar({
+  standing,
+  most,
+  ideal,
+  was,
+}: {
+  standing: Standing | undefined;
+  most: number;
+  ideal: number | null;
+  was: Standing | undefined;
+}) {
+  const mean = meanOf(standing);
+  const times = several(standing) ?? [];
+  const half = times.length === 0 ? (standing?.cell.time_s?.ci95 ?? 0) : 0;
+  const before = meanOf(was);
   return (
     <>
-      {mean !== null && times.length === 0 && <span class={`link-bar${mean > most ? " link-cut" : ""}`} style={{ "--x": at(mean, most) }} />}
+      {mean !== null && times.length === 0 && (
+        <span class={`link-bar${mean > most ? " link-cut" : ""}`} style={{ "--x": at(mean, most) }} />
+      )}
       {times.map((time, i) => (
         <span
           key={time.name}
-          class={`link-bar link-part link-part${i}${(time.mean_s ?? Infinity) > most ? " link-cut" : ""}`}
-          style={{ "--x": at(time.mean_s ?? most, most), "--n": times.length, "--i": i }}
-          title={`${time.name}: ${time.mean_s === null ? "no end" : `${decimal(time.mean_s)} s`}`}
+          class={`link-bar link-part link-part${i}${(time.mean ?? Infinity) > most ? " link-cut" : ""}`}
+          style={{ "--x": at(time.mean ?? most, most), "--n": times.length, "--i": i }}
+          title={`${time.name}: ${time.mean === null ? "no end" : `${decimal(time.mean)} s`}`}
         />
       ))}
       {standing !== undefined && mean === null && <span class="link-bar link-endless" style={{ "--x": "100%" }} />}
-      {was?.mean_s != null && <span class="link-was" style={{ "--x": at(was.mean_s, most) }} title={`before: ${decimal(was.mean_s)} s`} />}
+      {before !== null && (
+        <span class="link-was" style={{ "--x": at(before, most) }} title={`before: ${decimal(before)} s`} />
+      )}
       {mean !== null && half > 0 && mean - half < most && (
         <span class="link-interval" style={{ "--x": at(mean - half, most), "--to": at(mean + half, most) }} />
       )}
@@ -308,19 +351,37 @@ function Bar({ standing, most, ideal, was }: { standing: Standing | undefined; m
 /** Beyond this share the mark is at the end of its scale. */
 const MOST_HARM = 0.5;
 
+/** What the server calls an effect on others, in words. */
+const EFFECTS: Readonly<Record<string, string>> = {
+  hurts: "hurts others",
+  "may hurt": "may hurt others",
+  helps: "helps others",
+  none: "no harm shown",
+};
+
 /** What others lose, to the right, or gain, to the left. */
 function Harm({ standing }: { standing: Standing }) {
-  const { others } = standing;
-  if (others === null) return null;
+  const { others, effect } = standing;
+  if (others === null || effect === null) return null;
   const half = others.ci95 ?? 0;
   const to = (share: number) => `${(50 + 50 * Math.max(-1, Math.min(1, share / MOST_HARM))).toFixed(2)}%`;
-  const effect = others.effect;
-  const words = { hurts: "hurts others", "may hurt": "may hurt others", helps: "helps others", none: "no harm shown" }[effect];
+  const words = EFFECTS[effect] ?? effect;
   return (
-    <span class={`link-harm link-harm-${effect.replace(" ", "-")}`} title={`${words}: beside it a user takes ${decimal(others.time_beside_it_s)} s instead of ${decimal(others.time_before_s)} s (${others.runs} runs)`}>
+    <span
+      class={`link-harm link-harm-${effect.replace(" ", "-")}`}
+      title={`${words}: beside it a user takes ${decimal(others.time_beside_it_s)} s instead of ${decimal(others.time_before_s)} s (${others.runs} runs)`}
+    >
       <span class="link-harm-track" aria-hidden="true">
-        <span class="link-harm-bar" style={{ "--x": to(Math.min(0, others.time_lost_share)), "--to": to(Math.max(0, others.time_lost_share)) }} />
-        {half > 0 && <span class="link-interval" style={{ "--x": to(others.time_lost_share - half), "--to": to(others.time_lost_share + half) }} />}
+        <span
+          class="link-harm-bar"
+          style={{ "--x": to(Math.min(0, others.time_lost_share)), "--to": to(Math.max(0, others.time_lost_share)) }}
+        />
+        {half > 0 && (
+          <span
+            class="link-interval"
+            style={{ "--x": to(others.time_lost_share - half), "--to": to(others.time_lost_share + half) }}
+          />
+        )}
       </span>
       <span class="link-harm-text">
         {standing.shown.others}

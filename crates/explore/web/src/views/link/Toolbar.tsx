@@ -12,14 +12,37 @@ function named(question: Params): string | undefined {
 export function Toolbar({ onKeep, isKept }: { onKeep: (() => void) | undefined; isKept: boolean }) {
   const question = draft.value;
   const isUsual = Object.keys(question).length === 0;
-  const items = presets.value.map((preset) => ({ label: preset.name, title: preset.about, onSelect: () => replace(preset.options) }));
+  const items = presets.value.map((preset) => ({
+    label: preset.name,
+    title: preset.about,
+    onSelect: () => replace(preset.options),
+  }));
   return (
     <div class="link-toolbar">
       {items.length > 0 && (
-        <Menu button={named(question) ?? "Presets"} label={`Presets: ${named(question) ?? "choose a link"}`} class="button button-small" groups={[{ items }]} />
+        <Menu
+          button={named(question) ?? "Presets"}
+          label={`Presets: ${named(question) ?? "choose a link"}`}
+          class="button button-small"
+          groups={[{ items }]}
+        />
       )}
-      <Button size="small" kind="quiet" icon="reset" label="Reset to defaults" disabled={isUsual} onClick={() => replace({})} />
-      <Button size="small" kind="quiet" label="Keep to compare" disabled={onKeep === undefined} pressed={isKept} onClick={onKeep}>
+      <Button
+        size="small"
+        kind="quiet"
+        icon="reset"
+        label="Reset to defaults"
+        disabled={isUsual}
+        onClick={() => replace({})}
+      />
+      <Button
+        size="small"
+        kind="quiet"
+        label="Keep to compare"
+        disabled={onKeep === undefined}
+        pressed={isKept}
+        onClick={onKeep}
+      >
         Keep
       </Button>
     </div>

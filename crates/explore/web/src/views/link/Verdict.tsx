@@ -7,11 +7,14 @@ import type { Run, Shown } from "./run";
 import type { SwitchOn } from "./types";
 
 /** How sure the advice is, as the library means it. */
-const CERTAINTY = {
+const CERTAINTY: Readonly<Record<string, { label: string; about: string }>> = {
   exact: { label: "exact", about: "Nothing here is random: another run would be the same." },
   clear: { label: "clear", about: "Other random losses would hardly change the advice." },
-  open: { label: "open", about: "Another transport may be faster by more than a few percent: more runs may change the advice." },
-} as const;
+  open: {
+    label: "open",
+    about: "Another transport may be faster by more than a few percent: more runs may change the advice.",
+  },
+};
 
 /** How to switch it on: words and commands to copy. */
 export function Commands({ how, what }: { how: SwitchOn; what: string }) {
@@ -35,11 +38,20 @@ export function Commands({ how, what }: { how: SwitchOn; what: string }) {
 function State({ shown, isStale }: { shown: Shown; isStale: boolean }) {
   const [done, total] = shown.progress;
   const share = shown.isFinal ? 1 : total === 0 ? 0 : done / total;
-  const text = isStale ? "asking anew …" : shown.isFinal ? `${done.toLocaleString("en-GB")} runs` : `${done.toLocaleString("en-GB")} runs of about ${total.toLocaleString("en-GB")}`;
+  const text = isStale
+    ? "asking again …"
+    : shown.isFinal
+      ? `${done.toLocaleString("en-GB")} runs`
+      : `${done.toLocaleString("en-GB")} runs of about ${total.toLocaleString("en-GB")}`;
   return (
     <div class="link-progress">
       <span>{text}</span>
-      <progress value={isStale ? 0 : share} max={1} aria-label="Runs" class={shown.isFinal && !isStale ? "link-done" : ""} />
+      <progress
+        value={isStale ? 0 : share}
+        max={1}
+        aria-label="Runs"
+        class={shown.isFinal && !isStale ? "link-done" : ""}
+      />
     </div>
   );
 }
@@ -59,7 +71,9 @@ export function Verdict({ run }: { run: Run }) {
     return (
       <section class="link-verdict" aria-label="Verdict" aria-busy="true">
         <h1 class="link-headline">Which transport?</h1>
-        <p class="link-words">{run.failure.value === null ? "The first runs are in progress." : "There is no answer yet."}</p>
+        <p class="link-words">
+          {run.failure.value === null ? "The first runs are in progress." : "There is no answer yet."}
+        </p>
       </section>
     );
   }
@@ -69,7 +83,11 @@ export function Verdict({ run }: { run: Run }) {
   const more = verdict?.certainty === "open" ? /--runs (\d+)/.exec(verdict.text.join(" "))?.[1] : undefined;
   const [headline, ...words] = verdict?.text ?? [];
   return (
-    <section class={`link-verdict${isStale ? " link-stale" : ""}`} aria-label="Verdict" aria-busy={!shown.isFinal || isStale}>
+    <section
+      class={`link-verdict${isStale ? " link-stale" : ""}`}
+      aria-label="Verdict"
+      aria-busy={!shown.isFinal || isStale}
+    >
       <div class="link-verdict-head">
         <h1 class="link-headline">{headline ?? "Deciding …"}</h1>
         <State shown={shown} isStale={isStale} />
@@ -82,7 +100,9 @@ export function Verdict({ run }: { run: Run }) {
         )}
         {begin.question}
       </p>
-      <p class="link-words">{verdict === null ? "Every transport has its first results; the verdict needs more runs." : words.join(" ")}</p>
+      <p class="link-words">
+        {verdict === null ? "Every transport has its first results; the verdict needs more runs." : words.join(" ")}
+      </p>
       {more !== undefined && shown.isFinal && !isStale && (
         <span>
           <Button size="small" onClick={() => set({ runs: more }, true)}>

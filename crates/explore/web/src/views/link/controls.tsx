@@ -2,28 +2,38 @@
 // the command, and the server's words where it does not understand.
 import { useState } from "preact/hooks";
 import { Button, Select, Slider, TextField } from "../../ui";
-import { BURST, join, LOSS, reading, type SliderField, split } from "./fields";
+import type { OptionName } from "../../lib/options";
+import { BURST, join, LOSS, reading, type SliderField, split, written } from "./fields";
 import { options } from "./hello";
 import { draft, set } from "./question";
 import type { Run } from "./run";
 
 /** The error of an option, if it is the one to blame. */
-function errorOf(run: Run, name: string): string | undefined {
+export function errorOf(run: Run, name: OptionName): string | undefined {
   const failure = run.failure.value;
   return failure?.option === name ? failure.message : undefined;
 }
 
 /** Returns the option to its default; nothing where it has it. */
-function Default({ name, label }: { name: string; label: string }) {
+function Default({ name, label }: { name: OptionName; label: string }) {
   if (draft.value[name] === undefined) return null;
-  return <Button kind="quiet" size="small" icon="reset" label={`${label}: default`} class="link-default" onClick={() => set({ [name]: "" }, true)} />;
+  return (
+    <Button
+      kind="quiet"
+      size="small"
+      icon="reset"
+      label={`${label}: default`}
+      class="link-default"
+      onClick={() => set({ [name]: "" }, true)}
+    />
+  );
 }
 
 /**
  * Text of a field: what is being typed, what is asked, or the default. Typing the default
  * asks for the default.
  */
-function useText(name: string, usual: string) {
+function useText(name: OptionName, usual: string) {
   const [typed, type] = useState<string | undefined>(undefined);
   const asked = draft.value[name] ?? "";
   const text = typed ?? (asked === "" ? usual : asked);
@@ -36,17 +46,25 @@ function useText(name: string, usual: string) {
 }
 
 /** The default in the help, until the server has read the question. */
-function promised(name: string): string {
-  return options.value.get(name)?.default ?? /\[default: ([^,;\]]*)/.exec(options.value.get(name)?.help ?? "")?.[1] ?? "";
+function promised(name: OptionName): string {
+  return (
+    options.value.get(name)?.default ?? /\[default: ([^,;\]]*)/.exec(options.value.get(name)?.help ?? "")?.[1] ?? ""
+  );
 }
 
 /** What a slider wrote, by its text: the thumb does not wait for the server. */
-const written = new Map<string, number>();
+const numbers = new Map<string, number>();
 
 function write(field: SliderField, value: number): string {
-  const text = field.write(value);
-  written.set(`${field.name} ${text}`, value);
+  const text = written(field, options.value.get(field.name)?.kind, value);
+  numbers.set(`${field.name} ${text}`, value);
   return text;
+}
+
+/** Where a slider begins and ends; any decade until the server has said it. */
+function bounds(name: OptionName): { min: number; max: number } {
+  const [min, max] = options.value.get(name)?.slider ?? [1, 10];
+  return { min, max };
 }
 
 export interface OptionProps {
@@ -61,7 +79,7 @@ export function Quantity({ field, run, disabled }: OptionProps & { field: Slider
   const usual = begun === null ? promised(name) : usually(field, field.read(begun.begin));
   const { text, change } = useText(name, usual);
   const asked = draft.value[name] ?? "";
-  const read = (of: string) => written.get(`${name} ${of}`) ?? reading(begun, name, asked, field.read);
+  const read = (of: string) => numbers.get(`${name} ${of}`) ?? reading(begun, name, asked, field.read);
   return (
     <Slider
       label={field.label}
@@ -71,8 +89,7 @@ export function Quantity({ field, run, disabled }: OptionProps & { field: Slider
       onText={change}
       read={read}
       write={(value) => write(field, value)}
-      min={field.min}
-      max={field.max}
+      {...bounds(name)}
       scale="log"
       zero={field.zero === true}
       disabled={disabled}
@@ -92,7 +109,8 @@ export function Losses({ run }: OptionProps) {
   const { text, change } = useText("loss", begun === null ? promised("loss") : usually(LOSS, LOSS.read(begun.begin)));
   const asked = draft.value["loss"] ?? "";
   const [share, burst] = split(text);
-  const read = (field: SliderField, of: string) => written.get(`loss ${of}`) ?? reading(begun, "loss", asked, field.read);
+  const read = (field: SliderField, of: string) =>
+    numbers.get(`loss ${of}`) ?? reading(begun, "loss", asked, field.read);
   return (
     <>
       <Slider
@@ -101,11 +119,10 @@ export function Losses({ run }: OptionProps) {
         help={options.value.get("loss")?.help}
         error={errorOf(run, "loss")}
         text={text}
-        onText={(to, isDone) => change(written.has(`loss ${to}`) ? join(to, burst) : to, isDone)}
+        onText={(to, isDone) => change(numbers.has(`loss ${to}`) ? join(to, burst) : to, isDone)}
         read={() => read(LOSS, share)}
         write={(value) => write(LOSS, value)}
-        min={LOSS.min}
-        max={LOSS.max}
+        {...bounds("loss")}
         scale="log"
         zero
         aside={<Default name="loss" label="Loss" />}
@@ -126,7 +143,13 @@ export function Losses({ run }: OptionProps) {
 }
 
 /** Text, with suggestions where the server has them. */
-export function Text({ name, label, run, placeholder, isWide }: OptionProps & { name: string; label: string; placeholder?: string; isWide?: boolean }) {
+export function Text({
+  name,
+  label,
+  run,
+  placeholder,
+  isWide,
+}: OptionProps & { name: OptionName; label: string; placeholder?: string; isWide?: boolean }) {
   const option = options.value.get(name);
   const { text, change } = useText(name, "");
   return (
@@ -145,7 +168,7 @@ export function Text({ name, label, run, placeholder, isWide }: OptionProps & { 
 }
 
 /** One of a few. */
-export function Choice({ name, label, run }: OptionProps & { name: string; label: string }) {
+export function Choice({ name, label, run }: OptionProps & { name: OptionName; label: string }) {
   const option = options.value.get(name);
   const choices = option?.choices ?? [];
   const usual = option?.default ?? "";

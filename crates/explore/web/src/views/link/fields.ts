@@ -1,17 +1,15 @@
 // The sliders: which texts they put into their fields, and where they stand for what the
 // server read. Only the server reads text; a slider writes round values.
 import type { Params } from "../../lib/address";
+import type { OptionKind, OptionName } from "../../lib/options";
 import type { Begin } from "./types";
 
 export interface SliderField {
-  /** Name of the option. */
-  readonly name: string;
+  readonly name: OptionName;
   readonly label: string;
-  readonly min: number;
-  readonly max: number;
   readonly zero?: boolean;
-  /** The text of a number. */
-  readonly write: (value: number) => string;
+  /** The text of a number, unless it is that of the kind of the option. */
+  readonly write?: (value: number) => string;
   /** What the server read, in the same unit; undefined if nothing. */
   readonly read: (begin: Begin) => number | undefined;
 }
@@ -24,92 +22,78 @@ const withUnit = (units: Units) => (value: number) => {
   return `${Number((value / size).toPrecision(2))} ${name}`;
 };
 
-const rate = withUnit([
-  [1e9, "Gbit/s"],
-  [1e6, "Mbit/s"],
-  [1e3, "kbit/s"],
-]);
-const time = withUnit([
-  [1, "s"],
-  [1e-3, "ms"],
-]);
-const size = withUnit([
-  [1e9, "GB"],
-  [1e6, "MB"],
-  [1e3, "kB"],
-]);
+/** The text of a number, by the kind of the option. */
+const WRITE: Partial<Record<OptionKind, (value: number) => string>> = {
+  rate: withUnit([
+    [1e9, "Gbit/s"],
+    [1e6, "Mbit/s"],
+    [1e3, "kbit/s"],
+  ]),
+  time: withUnit([
+    [1, "s"],
+    [1e-3, "ms"],
+  ]),
+  size: withUnit([
+    [1e9, "GB"],
+    [1e6, "MB"],
+    [1e3, "kB"],
+  ]),
+  length: (value) => `${value} BDP`,
+  count: (value) => String(Math.round(value)),
+  loss: (value) => `${Number((value * 100).toPrecision(2))}%`,
+};
+
+/** The text of a number in a field; empty until the server has said what the option takes. */
+export function written(field: SliderField, kind: OptionKind | undefined, value: number): string {
+  const write = field.write ?? (kind && WRITE[kind]);
+  return write === undefined ? "" : write(value);
+}
 
 export const RATE: SliderField = {
   name: "rate",
   label: "Rate",
-  min: 1e4,
-  max: 1e9,
-  write: rate,
   read: ({ link }) => link.rate_bps,
 };
 export const RETURN_RATE: SliderField = {
   name: "return-rate",
   label: "Return rate",
-  min: 1e3,
-  max: 1e9,
-  write: rate,
   read: ({ link }) => link.return_rate_bps,
 };
 export const RTT: SliderField = {
   name: "rtt",
   label: "RTT",
-  min: 1e-3,
-  max: 3,
-  write: time,
   read: ({ link }) => link.rtt_ns / 1e9,
 };
 export const QUEUE: SliderField = {
   name: "queue",
   label: "Queue",
-  min: 0.05,
-  max: 10,
-  write: (value) => `${value} BDP`,
   read: ({ link }) => link.queue_bytes / link.bdp_bytes,
 };
 export const USERS: SliderField = {
   name: "users",
   label: "Users",
-  min: 1,
-  max: 100,
-  write: (value) => String(Math.round(value)),
   read: ({ users }) => users,
 };
 export const SIZE: SliderField = {
   name: "size",
   label: "Size",
-  min: 1e4,
-  max: 1e9,
-  write: size,
   read: ({ sizes_bytes }) => sizes_bytes[sizes_bytes.length - 1],
 };
 export const SERVER_RTT: SliderField = {
   name: "server-rtt",
   label: "Server to gateway",
-  min: 1e-3,
-  max: 0.5,
-  write: time,
   read: ({ link }) => (link.server_rtt_ns === null ? undefined : link.server_rtt_ns / 1e9),
 };
 /** What the channel loses; the text has the bursts as well. */
 export const LOSS: SliderField = {
   name: "loss",
   label: "Loss",
-  min: 1e-5,
-  max: 0.3,
   zero: true,
-  write: (value) => `${Number((value * 100).toPrecision(2))}%`,
   read: ({ link }) => link.packet_error_rate,
 };
 export const BURST: SliderField = {
   name: "loss",
   label: "Burst",
-  min: 1,
-  max: 100,
   write: (value) => (value <= 1 ? "" : `${value} packets`),
   read: ({ link }) => link.mean_burst_packets ?? 1,
 };

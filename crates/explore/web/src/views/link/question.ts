@@ -3,6 +3,10 @@
 // button returns to where a movement began and not to each step of it.
 import { computed, effect, signal } from "@preact/signals";
 import { address, go, type Params } from "../../lib/address";
+import type { OptionName } from "../../lib/options";
+
+/** Texts of options. An address may have others, which the server refuses. */
+export type Changes = Partial<Record<OptionName, string>>;
 
 /** Parameters of the view alone begin so. */
 const isOption = (name: string) => !name.startsWith("_");
@@ -20,7 +24,9 @@ export function key(question: Params): string {
 export const draft = signal<Params>(options(address.value.params));
 
 /** The options as the server takes them. */
-export const asked = computed(() => Object.entries(draft.value).map(([name, value]): [string, string] => [name, value]));
+export const asked = computed(() =>
+  Object.entries(draft.value).map(([name, value]): [string, string] => [name, value]),
+);
 
 // The back button, a link, a preset.
 effect(() => {
@@ -35,7 +41,7 @@ const IDLE_MS = 1200;
 let idle: ReturnType<typeof setTimeout> | undefined;
 
 /** Changes options; the empty string means the default. They are in the address at once or later. */
-export function set(changes: Params, isDone: boolean): void {
+export function set(changes: Changes, isDone: boolean): void {
   const next = options({ ...draft.value, ...changes });
   if (key(next) !== key(draft.value)) {
     performance.mark("link:change");

@@ -3,6 +3,7 @@ import { effect, signal } from "@preact/signals";
 import { Problem, stream, Unreachable } from "../../lib/api";
 import type { Params } from "../../lib/address";
 import { returns, TAB } from "../../lib/server";
+import { messageOf } from "../../ui";
 import { key } from "./question";
 import type { Answer, Begin, Line, Standing, Verdict } from "./types";
 
@@ -27,6 +28,16 @@ export interface Failure {
   /** The server is not there; the frame says so, and it is asked when it is back. */
   readonly isUnreachable: boolean;
 }
+
+/** The times of a cell by activity, where there are several; null where one did not end. */
+export function several(standing: Standing | undefined): readonly { name: string; mean: number | null }[] | undefined {
+  const times = Object.entries(standing?.cell.times_s ?? {});
+  if (times.length < 2) return undefined;
+  return times.map(([name, time]) => ({ name: name === "web" ? "page" : name, mean: time?.mean ?? null }));
+}
+
+/** The mean time of a row at a size; null where no run ended. */
+export const meanOf = (standing: Standing | undefined) => standing?.cell.time_s?.mean ?? null;
 
 export const place = (row: number, size: number) => `${row}/${size}`;
 
@@ -96,7 +107,7 @@ export class Run {
     const isUnreachable = error instanceof Unreachable;
     const option = error instanceof Problem ? error.details["option"] : undefined;
     this.failure.value = {
-      message: error instanceof Error ? error.message : String(error),
+      message: messageOf(error),
       option: typeof option === "string" ? option : undefined,
       isUnreachable,
     };

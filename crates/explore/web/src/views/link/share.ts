@@ -11,7 +11,12 @@ interface Part {
 
 /** Of what is shown; the scenario is that of a row, the advised one unless another is chosen. */
 export function sharing(shown: Shown, { row, size }: Part): Shareable {
-  const body = (format: string) => ({ options: Object.entries(shown.options), format, size, ...(row === undefined ? {} : { row }) });
+  const body = (format: string) => ({
+    options: Object.entries(shown.options),
+    format,
+    size,
+    ...(row === undefined ? {} : { row }),
+  });
   const text = (format: string) => async () => (await ask<{ text: string }>("/api/link/share", body(format))).text;
   const saved = (format: string) => () => file("/api/link/share", body(format));
   const written = (format: string) => async () => (await saved(format)()).text();

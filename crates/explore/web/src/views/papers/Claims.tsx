@@ -5,19 +5,31 @@ import { Segmented } from "../../ui";
 import type { PaperClaim, Verdict } from "./model";
 import { RunBar, type Runner } from "./RunBar";
 
-const TONES: Record<Verdict, string> = { holds: "tag-good", "in part": "tag-warn", fails: "tag-bad", open: "" };
+const TONES: Record<Verdict, string> = {
+  holds: "tag-good",
+  mostly: "tag-warn",
+  hardly: "tag-warn",
+  fails: "tag-bad",
+  open: "",
+};
 
 export function Claims({ claims, params, runner }: { claims: PaperClaim[]; params: Params; runner: Runner }) {
   const own = claims.filter(({ is_of_paper }) => is_of_paper);
   const added = claims.filter(({ is_of_paper }) => !is_of_paper);
   const missing = claims.filter(({ need }) => !need.is_there);
-  const all = { runs: 0, missing: Math.max(0, ...missing.map(({ need }) => need.missing)), is_there: missing.length === 0, is_fewer: false };
+  const all = {
+    runs: 0,
+    missing: Math.max(0, ...missing.map(({ need }) => need.missing)),
+    is_there: missing.length === 0,
+    is_fewer: false,
+  };
   return (
     <div class="stack">
       <p role="status">{tally(own)}</p>
       {missing.length > 0 && (
         <p class="muted small">
-          {missing.length} {missing.length === 1 ? "claim has" : "claims have"} no runs yet: run one by one, or the whole paper, which takes minutes.
+          {missing.length} {missing.length === 1 ? "claim has" : "claims have"} no runs yet: run one by one, or the
+          whole paper, which takes minutes.
         </p>
       )}
       {!all.is_there && <RunAll runner={runner} />}
@@ -27,7 +39,10 @@ export function Claims({ claims, params, runner }: { claims: PaperClaim[]; param
       {added.length > 0 && (
         <>
           <h2>Claims of this reproduction</h2>
-          <p class="muted">They say why a setting was chosen, or hold a claim of the paper under another reading, and do not count in its totals.</p>
+          <p class="muted">
+            They say why a setting was chosen, or hold a claim of the paper under another reading, and do not count in
+            its totals.
+          </p>
           {added.map((claim) => (
             <Claim key={claim.claim.id} claim={claim} params={params} runner={runner} />
           ))}
@@ -40,7 +55,14 @@ export function Claims({ claims, params, runner }: { claims: PaperClaim[]; param
 function RunAll({ runner }: { runner: Runner }) {
   const { work, failure } = runner;
   if (work?.item === "" || failure?.item === "") {
-    return <RunBar item="" need={{ runs: 0, missing: 0, is_there: false, is_fewer: false }} runner={runner} what="the paper" />;
+    return (
+      <RunBar
+        item=""
+        need={{ runs: 0, missing: 0, is_there: false, is_fewer: false }}
+        runner={runner}
+        what="the paper"
+      />
+    );
   }
   return (
     <p>
@@ -54,7 +76,7 @@ function RunAll({ runner }: { runner: Runner }) {
 /** `5 claims of the paper: 3 hold, 1 fails, 1 not run yet`. */
 function tally(claims: readonly PaperClaim[]): string {
   const verdicts = (Object.keys(TONES) as Verdict[]).map((verdict) => ({
-    verdict: verdict === "holds" ? "hold" : verdict === "in part" ? "hold in part" : verdict === "fails" ? "fail" : "open",
+    verdict: verdict === "holds" ? "hold" : verdict === "fails" ? "fail" : verdict,
     count: claims.filter(({ claim, need }) => need.is_there && claim.verdict === verdict).length,
   }));
   const parts = verdicts.filter(({ count }) => count > 0).map(({ verdict, count }) => `${count} ${verdict}`);
@@ -73,11 +95,15 @@ function Claim({ claim: { claim, need }, params, runner }: { claim: PaperClaim; 
     <article class="panel papers-claim" aria-label={`Claim ${claim.id}`}>
       <div class="panel-body stack">
         <p>
-          {isThere ? <Tag verdict={verdict} /> : <span class="tag">not run yet</span>} <strong>{claim.id}</strong> {claim.claim}
+          {isThere ? <Tag verdict={verdict} /> : <span class="tag">not run yet</span>} <strong>{claim.id}</strong>{" "}
+          {claim.claim}
         </p>
         <p class="small muted">
+          {claim.basis !== "" && `Rests on: ${claim.basis}. `}
           {claim.recorded === null ? "No verdict is on record." : `On record: ${claim.recorded}.`}
-          {isThere && claim.regression && <strong class="papers-changed"> The verdict is not the one on record.</strong>}
+          {isThere && claim.regression && (
+            <strong class="papers-changed"> The verdict is not the one on record.</strong>
+          )}
         </p>
         <RunBar item={claim.id} need={need} runner={runner} what="what decides it" />
         {isThere && claim.readings.length > 1 && (
@@ -85,7 +111,10 @@ function Claim({ claim: { claim, need }, params, runner }: { claim: PaperClaim; 
             label="Reading"
             help="The paper leaves this open: the claim is judged under each reading, and the first is the main one."
             value={chosen?.reading ?? ""}
-            options={claim.readings.map(({ reading, verdict: own }) => ({ value: reading, label: `${reading}: ${own}` }))}
+            options={claim.readings.map(({ reading, verdict: own }) => ({
+              value: reading,
+              label: `${reading}: ${own}`,
+            }))}
             onValue={(reading) => change({ [key]: reading === claim.readings[0]?.reading ? "" : reading })}
           />
         )}

@@ -1,5 +1,6 @@
 // A figure of a paper as the command draws it, and its numbers.
 import { useEffect, useState } from "preact/hooks";
+import { PlainTable } from "../../ui";
 import type { PaperFigure } from "./model";
 import { RunBar, type Runner } from "./RunBar";
 
@@ -26,44 +27,34 @@ export function Figure({ figure, runner }: { figure: PaperFigure; runner: Runner
     <div class="stack">
       <h2>{title}</h2>
       <RunBar item={slug} need={figure.need} runner={runner} what="this figure" />
-      {address !== undefined && <img class="papers-picture" src={address} alt={`${title}. Its numbers are in the table below.`} />}
+      {address !== undefined && (
+        <img class="papers-picture" src={address} alt={`${title}. Its numbers are in the table below.`} />
+      )}
       {svg === null && !figure.need.is_there && <p class="muted">Our curves are drawn once the runs are there.</p>}
-      {figure.need.is_there && data !== null && data.notes.length > 0 && <p class="muted small">{data.notes.join(". ")}</p>}
+      {figure.need.is_there && data !== null && data.notes.length > 0 && (
+        <p class="muted small">{data.notes.join(". ")}</p>
+      )}
       {svg !== null && points.length > 0 && (
         <details class="panel">
           <summary>Numbers</summary>
-          <div class="table-box" tabIndex={0} role="region" aria-label={`Numbers of ${slug}`}>
-            <table class="table">
-              <thead>
-                <tr>
-                  <th scope="col">curve</th>
-                  <th scope="col">{data?.x_label}</th>
-                  <th scope="col" class="num">
-                    {data?.y_label}
-                  </th>
-                  <th scope="col" class="num">
-                    ± 95%
-                  </th>
-                  {hasPrinted && (
-                    <th scope="col" class="num">
-                      printed
-                    </th>
-                  )}
-                </tr>
-              </thead>
-              <tbody>
-                {points.slice(0, MOST_LINES).map(({ curve, point }, i) => (
-                  <tr key={i}>
-                    <th scope="row">{[curve.panel, curve.label].filter(Boolean).join(", ")}</th>
-                    <td>{x(point.x)}</td>
-                    <td class="num">{number(point.y)}</td>
-                    <td class="num">{number(point.ci95)}</td>
-                    {hasPrinted && <td class="num">{number(point.published)}</td>}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <PlainTable
+            label={`Numbers of ${slug}`}
+            columns={[
+              { label: "curve" },
+              { label: data?.x_label },
+              ...[data?.y_label, "± 95%", ...(hasPrinted ? ["printed"] : [])].map((label) => ({
+                label,
+                numeric: true,
+              })),
+            ]}
+            rows={points
+              .slice(0, MOST_LINES)
+              .map(({ curve, point }) => [
+                [curve.panel, curve.label].filter(Boolean).join(", "),
+                x(point.x),
+                ...[point.y, point.ci95, ...(hasPrinted ? [point.published] : [])].map(number),
+              ])}
+          />
         </details>
       )}
     </div>

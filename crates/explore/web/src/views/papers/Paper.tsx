@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { change, href, type Params } from "../../lib/address";
 import { ask, stream } from "../../lib/api";
 import { shareable } from "../../lib/share";
+import { useAnswer } from "../../lib/useAnswer";
 import { announce, Failed, Loading, messageOf, Segmented, Select, Tabs } from "../../ui";
 import { Claims } from "./Claims";
 import { Figure } from "./Figure";
@@ -14,19 +15,14 @@ import { tableCsv, TableItem, type Shown } from "./TableItem";
 type Tab = "items" | "claims";
 
 export function Paper({ paper, params }: { paper: string; params: Params }) {
-  const [page, setPage] = useState<Page>();
-  const [error, setError] = useState<unknown>();
-  const [attempt, setAttempt] = useState(0);
   const runs = Number.parseInt(params["runs"] ?? "", 10) || null;
-  useEffect(() => {
-    const ends = new AbortController();
-    setError(undefined);
-    ask<Page>("/api/papers/open", { paper, runs }, ends.signal)
-      .then(setPage)
-      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
-    return () => ends.abort();
-  }, [paper, runs, attempt]);
-  const runner = useRunner(paper, runs, (made) => setPage((now) => (now === undefined ? now : merged(now, made))), setPage);
+  const { answer: page, error, retry, setAnswer: setPage } = useAnswer<Page>("/api/papers/open", { paper, runs });
+  const runner = useRunner(
+    paper,
+    runs,
+    (made) => setPage((now) => (now === undefined ? now : merged(now, made))),
+    setPage,
+  );
   const slug = params["item"] ?? page?.tables[0]?.table.slug ?? page?.figures[0]?.slug ?? "";
   const tab: Tab = params["tab"] === "claims" ? "claims" : "items";
   const shown: Shown = params["show"] === "printed" || params["show"] === "ours" ? params["show"] : "both";
@@ -43,7 +39,7 @@ export function Paper({ paper, params }: { paper: string; params: Params }) {
       ...(tab === "items" && svg !== undefined && svg !== null ? { svg: async () => svg } : {}),
     };
   }, [page, slug, paper, tab]);
-  if (error !== undefined) return <Failed error={error} onRetry={() => setAttempt(attempt + 1)} />;
+  if (error !== undefined) return <Failed error={error} onRetry={retry} />;
   if (page === undefined) return <Loading>Opening {paper} …</Loading>;
   const { head } = page;
   const table = page.tables.find((one) => one.table.slug === slug);
@@ -70,7 +66,12 @@ export function Paper({ paper, params }: { paper: string; params: Params }) {
         <div class="papers-controls">
           {tab === "items" && (
             <>
-              <Select label="Table or figure" value={slug} options={options(page)} onValue={(item) => change({ item }, false)} />
+              <Select
+                label="Table or figure"
+                value={slug}
+                options={options(page)}
+                onValue={(item) => change({ item }, false)}
+              />
               {table?.has_printed === true && (
                 <Segmented<Shown>
                   label="Show"
@@ -97,9 +98,13 @@ export function Paper({ paper, params }: { paper: string; params: Params }) {
             onValue={(value) => change({ runs: value })}
           />
         </div>
-        {tab === "items" && table !== undefined && <TableItem key={slug} item={table} shown={shown} shades={page.shades} params={params} runner={runner} />}
+        {tab === "items" && table !== undefined && (
+          <TableItem key={slug} item={table} shown={shown} shades={page.shades} params={params} runner={runner} />
+        )}
         {tab === "items" && figure !== undefined && <Figure key={slug} figure={figure} runner={runner} />}
-        {tab === "items" && table === undefined && figure === undefined && <p class="note">The paper has no item “{slug}”.</p>}
+        {tab === "items" && table === undefined && figure === undefined && (
+          <p class="note">The paper has no item “{slug}”.</p>
+        )}
         {tab === "claims" && <Claims claims={page.claims} params={params} runner={runner} />}
       </Tabs>
     </>
@@ -127,7 +132,12 @@ function Highlights({ page }: { page: Page }) {
 }
 
 /** Runs one thing at a time; leaving the page stops it. */
-function useRunner(paper: string, runs: number | null, onMade: (made: NonNullable<ProgressLine["made"]>) => void, setPage: (page: Page) => void): Runner {
+function useRunner(
+  paper: string,
+  runs: number | null,
+  onMade: (made: NonNullable<ProgressLine["made"]>) => void,
+  setPage: (page: Page) => void,
+): Runner {
   const [work, setWork] = useState<Work>();
   const [failure, setFailure] = useState<Runner["failure"]>();
   const ends = useRef<AbortController | undefined>(undefined);
@@ -142,7 +152,11 @@ function useRunner(paper: string, runs: number | null, onMade: (made: NonNullabl
       const each = (line: ProgressLine) => {
         if (line.progress !== undefined) {
           const { study, done, total, share } = line.progress;
-          setWork({ item, share, words: `${study}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} runs` });
+          setWork({
+            item,
+            share,
+            words: `${study}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} runs`,
+          });
         }
         if (line.made !== undefined) onMade(line.made);
       };

@@ -1,40 +1,37 @@
 // The view "Papers": the papers that are reproduced, and one of them.
-import { useEffect, useState } from "preact/hooks";
 import type { ViewProps } from "../../app/views";
 import { href } from "../../lib/address";
-import { ask } from "../../lib/api";
+import { useAnswer } from "../../lib/useAnswer";
 import { Failed, Loading } from "../../ui";
 import type { Head } from "./model";
 import { Paper } from "./Paper";
 
 export default function Papers({ params }: ViewProps) {
   const paper = params["paper"];
-  return <div class="view papers">{paper === undefined ? <List /> : <Paper key={`${paper} ${params["runs"] ?? ""}`} paper={paper} params={params} />}</div>;
+  return (
+    <div class="view papers">
+      {paper === undefined ? (
+        <List />
+      ) : (
+        <Paper key={`${paper} ${params["runs"] ?? ""}`} paper={paper} params={params} />
+      )}
+    </div>
+  );
 }
 
 function List() {
-  const [papers, setPapers] = useState<Head[]>();
-  const [error, setError] = useState<unknown>();
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    const ends = new AbortController();
-    setError(undefined);
-    ask<{ papers: Head[] }>("/api/papers", {}, ends.signal)
-      .then((answer) => setPapers(answer.papers))
-      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
-    return () => ends.abort();
-  }, [attempt]);
+  const { answer, error, retry } = useAnswer<{ papers: Head[] }>("/api/papers", {});
   return (
     <>
       <h1>Papers</h1>
       <p class="papers-lead">
-        What papers on TCP over satellite printed, cell by cell beside what the simulator yields, and each of their claims with a
-        verdict. Nothing is stored: ours is run when you ask for it.
+        What papers on TCP over satellite printed, cell by cell beside what the simulator yields, and each of their
+        claims with a verdict. Nothing is stored: ours is run when you ask for it.
       </p>
-      {error !== undefined && <Failed error={error} onRetry={() => setAttempt(attempt + 1)} />}
-      {error === undefined && papers === undefined && <Loading>Reading the papers …</Loading>}
+      {error !== undefined && <Failed error={error} onRetry={retry} />}
+      {error === undefined && answer === undefined && <Loading>Reading the papers …</Loading>}
       <div class="papers-cards">
-        {papers?.map((paper) => (
+        {answer?.papers.map((paper) => (
           <article key={paper.paper} class="panel">
             <div class="panel-body stack">
               <h2>

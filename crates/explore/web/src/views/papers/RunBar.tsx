@@ -34,7 +34,11 @@ export function RunBar({ item, need, runner, what }: { item: string; need: Need;
           </div>
         </>
       ) : need.is_there ? (
-        need.is_fewer && <Note kind="warn">Fewer runs per cell than the study requires: results are less certain, and verdicts may differ.</Note>
+        need.is_fewer && (
+          <Note kind="warn">
+            Fewer runs per cell than the study requires: results are less certain, and verdicts may differ.
+          </Note>
+        )
       ) : (
         <Button kind="primary" icon="play" onClick={() => runner.run(item)}>
           Run {what} ({need.missing.toLocaleString("en")} {need.missing === 1 ? "run" : "runs"})

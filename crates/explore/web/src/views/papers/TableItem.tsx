@@ -2,7 +2,7 @@
 // and in words.
 import { change, type Params } from "../../lib/address";
 import { csvField } from "../../lib/csv";
-import { Segmented } from "../../ui";
+import { headings, PlainTable, Segmented } from "../../ui";
 import type { ErrorSummary, PaperTable, TableCell } from "./model";
 import { RunBar, type Runner } from "./RunBar";
 
@@ -23,7 +23,10 @@ interface Line {
 }
 
 /** Rows and columns as they stand on the page, with one reading where one is chosen. */
-function layout(item: PaperTable, reading: Reading | undefined): { corner: string[]; columns: string[][]; lines: Line[] } {
+function layout(
+  item: PaperTable,
+  reading: Reading | undefined,
+): { corner: string[]; columns: string[][]; lines: Line[] } {
   const { table } = item;
   const isKept = (labels: readonly string[], side: Reading["side"]) =>
     reading === undefined || reading.side !== side || reading.value === "" || labels[reading.level] === reading.value;
@@ -75,7 +78,9 @@ export function TableItem({ item, shown, shades, params, runner }: TableItemProp
   const depth = Math.max(1, columns[0]?.length ?? 1);
   const width = Math.max(1, lines[0]?.labels.length ?? 1);
   const what = item.has_printed ? shown : "ours";
-  const notes = [...new Set(lines.flatMap(({ cells }) => cells.map(({ cell }) => noteOf(cell, item.need.is_there))))].filter((note) => note !== "");
+  const notes = [
+    ...new Set(lines.flatMap(({ cells }) => cells.map(({ cell }) => noteOf(cell, item.need.is_there)))),
+  ].filter((note) => note !== "");
   return (
     <div class="stack">
       <h2>{table.title}</h2>
@@ -101,7 +106,7 @@ export function TableItem({ item, shown, shades, params, runner }: TableItemProp
                       {corner[i] ?? <span class="sr">row</span>}
                     </th>
                   ))}
-                {spans(columns, level).map(({ label, length, at }) => (
+                {headings(columns, level).map(({ label, length, at }) => (
                   <th key={at} scope={level + 1 < depth ? "colgroup" : "col"} colSpan={length} class="num">
                     {label}
                   </th>
@@ -113,7 +118,10 @@ export function TableItem({ item, shown, shades, params, runner }: TableItemProp
             {lines.map((line, row) => (
               <tr key={row}>
                 {line.labels.map((_, level) => {
-                  const span = spans(lines.map(({ labels }) => labels), level).find(({ at }) => at === row);
+                  const span = headings(
+                    lines.map(({ labels }) => labels),
+                    level,
+                  ).find(({ at }) => at === row);
                   return (
                     span !== undefined && (
                       <th key={level} scope={span.length > 1 ? "rowgroup" : "row"} rowSpan={span.length}>
@@ -123,7 +131,14 @@ export function TableItem({ item, shown, shades, params, runner }: TableItemProp
                   );
                 })}
                 {line.cells.map(({ cell, shade }, i) => (
-                  <Value key={i} cell={cell} shade={shade} shown={what} withUnit={item.unit === null} note={notes.indexOf(noteOf(cell, item.need.is_there)) + 1} />
+                  <Value
+                    key={i}
+                    cell={cell}
+                    shade={shade}
+                    shown={what}
+                    withUnit={item.unit === null}
+                    note={notes.indexOf(noteOf(cell, item.need.is_there)) + 1}
+                  />
                 ))}
               </tr>
             ))}
@@ -170,7 +185,8 @@ function Value({ cell, shade, shown, withUnit, note }: ValueProps) {
   const ours = cell.ours === null ? "…" : digits(cell.ours);
   const isOut = cell.verdict === "worse";
   const classes = ["num", "papers-cell"];
-  if (shown === "both" && shade !== null) classes.push(shade === 0 ? "is-same" : shade < 0 ? `is-low${-shade}` : `is-high${shade}`);
+  if (shown === "both" && shade !== null)
+    classes.push(shade === 0 ? "is-same" : shade < 0 ? `is-low${-shade}` : `is-high${shade}`);
   if (shown !== "printed" && isOut) classes.push("is-out");
   return (
     <td class={classes.join(" ")}>
@@ -187,8 +203,12 @@ function Value({ cell, shade, shown, withUnit, note }: ValueProps) {
           {half !== "" && <small>{half}</small>}
         </span>
       )}
-      {shown === "both" && cell.relative_error !== null && <span class="papers-error">{percent(cell.relative_error)}</span>}
-      {shown !== "printed" && isOut && <span class="papers-out">outside its tolerance{cell.known ? ", known" : ""}</span>}
+      {shown === "both" && cell.relative_error !== null && (
+        <span class="papers-error">{percent(cell.relative_error)}</span>
+      )}
+      {shown !== "printed" && isOut && (
+        <span class="papers-out">outside its tolerance{cell.known ? ", known" : ""}</span>
+      )}
       {note > 0 && <sup class="papers-mark">{note}</sup>}
     </td>
   );
@@ -225,65 +245,37 @@ function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
   if (compared.length === 0) return null;
   const share = (x: number | null, bar: number | null) =>
     x === null ? "" : `${(100 * x).toFixed(1)}%${bar === null ? "" : ` (tolerance ${(100 * bar).toFixed(1)}%)`}`;
+  const number = (label: string) => ({ label, numeric: true });
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label="Agreement with print">
-      <table class="table papers-errors">
-        <caption>Agreement with print: relative errors, and the differences relative to those of the best constant (100%: no better than a constant)</caption>
-        <thead>
-          <tr>
-            <th scope="col">of</th>
-            <th scope="col" class="num">
-              cells
-            </th>
-            <th scope="col" class="num">
-              mean error
-            </th>
-            <th scope="col" class="num">
-              worst
-            </th>
-            <th scope="col" class="num">
-              relative to a constant
-            </th>
-            <th scope="col">verdict</th>
-          </tr>
-        </thead>
-        <tbody>
-          {compared.map((summary) => (
-            <tr key={summary.column ?? ""}>
-              <th scope="row">{summary.column ?? "the table"}</th>
-              <td class="num">{summary.cells}</td>
-              <td class="num">{share(summary.mean, summary.mean_bar)}</td>
-              <td class="num">{share(summary.worst, summary.worst_bar)}</td>
-              <td class="num">{share(summary.spread, summary.spread_bar)}</td>
-              <td>
-                {summary.verdict === "ok" ? "within tolerance" : summary.verdict === "worse" ? "outside tolerance" : ""}
-                {summary.missed !== "" && <span class="muted"> {summary.missed}</span>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      label="Agreement with print"
+      class="papers-errors"
+      caption="Agreement with print: relative errors, and the differences relative to those of the best constant (100%: no better than a constant)"
+      columns={[
+        { label: "of" },
+        ...["cells", "mean error", "worst", "relative to a constant"].map(number),
+        { label: "verdict" },
+      ]}
+      rows={compared.map((summary) => [
+        summary.column ?? "the table",
+        summary.cells,
+        share(summary.mean, summary.mean_bar),
+        share(summary.worst, summary.worst_bar),
+        share(summary.spread, summary.spread_bar),
+        <>
+          {summary.verdict === "ok" ? "within tolerance" : summary.verdict === "worse" ? "outside tolerance" : ""}
+          {summary.missed !== "" && <span class="muted"> {summary.missed}</span>}
+        </>,
+      ])}
+    />
   );
-}
-
-/** Neighbours with the same label on a level, and on those before it, as one heading. */
-function spans(all: readonly string[][], level: number): { label: string; length: number; at: number }[] {
-  const found: { label: string; length: number; at: number }[] = [];
-  const depth = all[0]?.length ?? 0;
-  all.forEach((labels, at) => {
-    const before = all[at - 1];
-    const isSame = before !== undefined && level + 1 < depth && labels.slice(0, level + 1).every((label, i) => label === before[i]);
-    const last = found[found.length - 1];
-    if (isSame && last !== undefined) last.length += 1;
-    else found.push({ label: labels[level] ?? "", length: 1, at });
-  });
-  return found;
 }
 
 /** The table as CSV, a line for each cell, as `bentpipe reproduce --out` writes it. */
 export function tableCsv({ table }: PaperTable): string {
-  const lines: (string | number | null)[][] = [["row", "column", "ours", "ci95", "n", "unit", "published", "relative_error", "verdict", "note"]];
+  const lines: (string | number | null)[][] = [
+    ["row", "column", "ours", "ci95", "n", "unit", "published", "relative_error", "verdict", "note"],
+  ];
   for (const cell of table.cells.flat()) {
     const { row, column, ours, ci95, n, unit, published, relative_error, verdict, note } = cell;
     lines.push([row, column, ours, ci95, n, unit, published, relative_error, verdict, note]);

@@ -86,7 +86,7 @@ export interface Curve {
   points: { x: number; y: number; ci95: number | null; published: number | null }[];
 }
 
-export type Verdict = "holds" | "in part" | "fails" | "open";
+export type Verdict = "holds" | "mostly" | "hardly" | "fails" | "open";
 
 export interface PaperClaim {
   claim: {
@@ -97,6 +97,8 @@ export interface PaperClaim {
     recorded: Verdict | null;
     evidence: string;
     reason: string;
+    /** What the verdict rests on besides the source's words; may be empty. */
+    basis: string;
     parts: { claim: string; verdict: Verdict; recorded: Verdict | null; evidence: string }[];
     readings: { reading: string; verdict: Verdict; parts: Verdict[] }[];
     regression: boolean;

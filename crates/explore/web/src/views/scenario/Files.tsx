@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, Problem } from "../../lib/api";
 import { saveFile } from "../../lib/clipboard";
-import { Button, Dialog, toast } from "../../ui";
+import { Button, Dialog, messageOf, toast } from "../../ui";
 import type { ScenarioDocument } from "./document";
 
 export interface Example {
@@ -48,10 +48,15 @@ export function Files({ scenario, hasFolder }: { scenario: ScenarioDocument; has
     } catch (error) {
       const now = error instanceof Problem && error.status === 409 ? error.details["text"] : undefined;
       if (typeof now === "string") setConflict(now);
-      else toast(error instanceof Error ? error.message : String(error), "bad");
+      else toast(messageOf(error), "bad");
     }
   };
-  const download = () => saveFile(`${origin.name.replace(/^.*\//, "").replace(/\.toml$/, "")}.toml`, scenario.text.value, "application/toml");
+  const download = () =>
+    saveFile(
+      `${origin.name.replace(/^.*\//, "").replace(/\.toml$/, "")}.toml`,
+      scenario.text.value,
+      "application/toml",
+    );
   return (
     <>
       <Button onClick={() => setOpen(true)} icon="scenario">
@@ -59,7 +64,10 @@ export function Files({ scenario, hasFolder }: { scenario: ScenarioDocument; has
       </Button>
       <span class="scenario-name">
         <strong>{origin.name}</strong>
-        <span class="muted"> {origin.kind === "example" ? "example" : ""} {isEdited ? "edited" : ""}</span>
+        <span class="muted">
+          {" "}
+          {origin.kind === "example" ? "example" : ""} {isEdited ? "edited" : ""}
+        </span>
       </span>
       {origin.kind === "file" && (
         <Button onClick={() => void save(origin.text)} disabled={!isEdited}>
@@ -69,7 +77,9 @@ export function Files({ scenario, hasFolder }: { scenario: ScenarioDocument; has
       <Button icon="save" onClick={download}>
         Download
       </Button>
-      {isOpen && <OpenDialog scenario={scenario} hasFolder={hasFolder} isEdited={isEdited} onClose={() => setOpen(false)} />}
+      {isOpen && (
+        <OpenDialog scenario={scenario} hasFolder={hasFolder} isEdited={isEdited} onClose={() => setOpen(false)} />
+      )}
       <Dialog
         open={conflict !== undefined}
         title={`${origin.name} was changed on disk`}
@@ -97,28 +107,53 @@ export function Files({ scenario, hasFolder }: { scenario: ScenarioDocument; has
   );
 }
 
-function OpenDialog({ scenario, hasFolder, isEdited, onClose }: { scenario: ScenarioDocument; hasFolder: boolean; isEdited: boolean; onClose: () => void }) {
+function OpenDialog({
+  scenario,
+  hasFolder,
+  isEdited,
+  onClose,
+}: {
+  scenario: ScenarioDocument;
+  hasFolder: boolean;
+  isEdited: boolean;
+  onClose: () => void;
+}) {
   const [all, setAll] = useState<readonly Example[]>([]);
   const [files, setFiles] = useState<readonly FileEntry[]>([]);
   const [filter, setFilter] = useState("");
   const input = useRef<HTMLInputElement>(null);
-  const failed = (error: unknown) => toast(error instanceof Error ? error.message : String(error), "bad");
+  const failed = (error: unknown) => toast(messageOf(error), "bad");
   useEffect(() => {
     examples().then(setAll, failed);
-    if (hasFolder) ask<{ files: FileEntry[] }>("/api/files", { below: "" }).then(({ files }) => setFiles(files.filter((file) => file.kind === "scenario")), failed);
+    if (hasFolder)
+      ask<{ files: FileEntry[] }>("/api/files", { below: "" }).then(
+        ({ files }) => setFiles(files.filter((file) => file.kind === "scenario")),
+        failed,
+      );
   }, []);
   const matches = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(filter.toLowerCase()));
+  const open = (kind: "own" | "file" | "example", name: string, text: string) => {
+    scenario.open(text, { kind, name, text });
+    onClose();
+  };
   const local = async (file: File) => {
     if (file.size > MOST_BYTES) return toast(`${file.name} is larger than 1 MiB, the most that is read.`, "bad");
-    const text = await file.text();
-    scenario.open(text, { kind: "own", name: file.name.replace(/\.toml$/, ""), text });
-    onClose();
+    open("own", file.name.replace(/\.toml$/, ""), await file.text());
   };
   return (
     <Dialog open title="Open a scenario" onClose={onClose} wide>
-      {isEdited && <p class="muted">The text that is open was edited; opening another one can be undone in the editor.</p>}
+      {isEdited && (
+        <p class="muted">The text that is open was edited; opening another one can be undone in the editor.</p>
+      )}
       <div class="row">
-        <input class="input scenario-filter" type="search" aria-label="Filter" placeholder="Filter" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+        <input
+          class="input scenario-filter"
+          type="search"
+          aria-label="Filter"
+          placeholder="Filter"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
         <Button onClick={() => input.current?.click()}>A file on this computer</Button>
         <input
           ref={input}
@@ -138,20 +173,11 @@ function OpenDialog({ scenario, hasFolder, isEdited, onClose }: { scenario: Scen
             {files
               .filter((file) => matches(file.path))
               .map((file) => (
-                <li key={file.path}>
-                  <button
-                    type="button"
-                    class="scenario-open-item"
-                    onClick={() => {
-                      readFile(file.path).then((text) => {
-                        scenario.open(text, { kind: "file", name: file.path, text });
-                        onClose();
-                      }, failed);
-                    }}
-                  >
-                    <strong>{file.path}</strong>
-                  </button>
-                </li>
+                <Item
+                  key={file.path}
+                  name={file.path}
+                  onOpen={() => readFile(file.path).then((text) => open("file", file.path, text), failed)}
+                />
               ))}
           </ul>
         </>
@@ -161,20 +187,25 @@ function OpenDialog({ scenario, hasFolder, isEdited, onClose }: { scenario: Scen
         {all
           .filter((example) => matches(example.name, example.about))
           .map((example) => (
-            <li key={example.name}>
-              <button
-                type="button"
-                class="scenario-open-item"
-                onClick={() => {
-                  scenario.open(example.text, { kind: "example", name: example.name, text: example.text });
-                  onClose();
-                }}
-              >
-                <strong>{example.name}</strong> <span class="muted">{example.about}</span>
-              </button>
-            </li>
+            <Item
+              key={example.name}
+              name={example.name}
+              about={example.about}
+              onOpen={() => open("example", example.name, example.text)}
+            />
           ))}
       </ul>
     </Dialog>
+  );
+}
+
+/** What can be opened. */
+function Item({ name, about, onOpen }: { name: string; about?: string; onOpen: () => void }) {
+  return (
+    <li>
+      <button type="button" class="scenario-open-item" onClick={onOpen}>
+        <strong>{name}</strong> {about !== undefined && <span class="muted">{about}</span>}
+      </button>
+    </li>
   );
 }

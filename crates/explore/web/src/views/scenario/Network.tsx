@@ -22,7 +22,12 @@ const DASHES = ["", "7 3", "2 3", "10 3 2 3"];
 
 /** A line from the middle of one node to that of another, `off` pixels below. */
 function line(a: DrawnNode, b: DrawnNode, isBent: boolean, off: number): string {
-  const [x1, y1, x2, y2] = [a.x, a.y + off, b.x, b.y + off].map((at) => Math.round(at * 10) / 10) as [number, number, number, number];
+  const [x1, y1, x2, y2] = [a.x, a.y + off, b.x, b.y + off].map((at) => Math.round(at * 10) / 10) as [
+    number,
+    number,
+    number,
+    number,
+  ];
   if (!isBent) return `M${x1} ${y1}L${x2} ${y2}`;
   return `M${x1} ${y1}Q${(x1 + x2) / 2} ${(y1 + y2) / 2 + 2 * BEND} ${x2} ${y2}`;
 }
@@ -53,7 +58,9 @@ export function Network({ scenario, drawing, onLink }: NetworkProps) {
     return [point.x, point.y];
   };
   const under = (x: number, y: number) =>
-    drawing.nodes.find((node) => Math.abs(node.x - x) < node.width / 2 + 4 && Math.abs(node.y - y) < node.height / 2 + 4);
+    drawing.nodes.find(
+      (node) => Math.abs(node.x - x) < node.width / 2 + 4 && Math.abs(node.y - y) < node.height / 2 + 4,
+    );
   const remove = (event: KeyboardEvent, group: string, name: string) => {
     if (event.key !== "Delete" && event.key !== "Backspace") return;
     event.preventDefault();
@@ -68,7 +75,8 @@ export function Network({ scenario, drawing, onLink }: NetworkProps) {
     } else remove(event, group, name);
   };
 
-  const isBent = (a: number, b: number) => drawing.links.some((link) => link.is_bent && link.ends.includes(a) && link.ends.includes(b));
+  const isBent = (a: number, b: number) =>
+    drawing.links.some((link) => link.is_bent && link.ends.includes(a) && link.ends.includes(b));
   const facts = scenario.facts.value;
   return (
     <svg
@@ -82,7 +90,12 @@ export function Network({ scenario, drawing, onLink }: NetworkProps) {
       onPointerMove={(event) => {
         if (drag === undefined) return;
         const [x, y] = at(event);
-        setDrag({ ...drag, x, y, isFar: drag.isFar || Math.hypot(x - drag.from.x, y - drag.from.y) > drag.from.width / 2 + 6 });
+        setDrag({
+          ...drag,
+          x,
+          y,
+          isFar: drag.isFar || Math.hypot(x - drag.from.x, y - drag.from.y) > drag.from.width / 2 + 6,
+        });
       }}
       onPointerUp={() => {
         if (drag === undefined) return;
@@ -115,7 +128,13 @@ export function Network({ scenario, drawing, onLink }: NetworkProps) {
             <path class="scenario-hit" d={path} />
             <path class="scenario-line" d={path} />
             {lines.map((text, i) => (
-              <text key={i} class={i === 0 ? "scenario-link-name" : "scenario-link-text"} x={x} y={y + i * LINE} text-anchor="middle">
+              <text
+                key={i}
+                class={i === 0 ? "scenario-link-name" : "scenario-link-text"}
+                x={x}
+                y={y + i * LINE}
+                text-anchor="middle"
+              >
                 {text}
               </text>
             ))}
@@ -140,12 +159,29 @@ export function Network({ scenario, drawing, onLink }: NetworkProps) {
           onClick={() => choose(node.group, node.name)}
           onKeyDown={(event) => press(event, node.group, node.name)}
         >
-          <rect x={node.x - node.width / 2} y={node.y - node.height / 2} width={node.width} height={node.height} rx={node.is_sky ? node.height / 2 : 4} />
-          <text class="scenario-node-name" x={node.x} y={node.y - (LINE * node.lines.length) / 2 + 4} text-anchor="middle">
+          <rect
+            x={node.x - node.width / 2}
+            y={node.y - node.height / 2}
+            width={node.width}
+            height={node.height}
+            rx={node.is_sky ? node.height / 2 : 4}
+          />
+          <text
+            class="scenario-node-name"
+            x={node.x}
+            y={node.y - (LINE * node.lines.length) / 2 + 4}
+            text-anchor="middle"
+          >
             {node.title}
           </text>
           {node.lines.map((text, i) => (
-            <text key={i} class="scenario-link-text" x={node.x} y={node.y - (LINE * node.lines.length) / 2 + 4 + LINE * (i + 1)} text-anchor="middle">
+            <text
+              key={i}
+              class="scenario-link-text"
+              x={node.x}
+              y={node.y - (LINE * node.lines.length) / 2 + 4 + LINE * (i + 1)}
+              text-anchor="middle"
+            >
               {text}
             </text>
           ))}
@@ -163,12 +199,22 @@ function next(names: readonly string[], chosen: readonly string[] | undefined): 
 }
 
 function summary(drawing: Drawing, facts: Facts | undefined): string {
-  const ways = drawing.flows.map((flow) => `${flow.name}: ${flow.way.map((at) => drawing.nodes[at]?.name ?? "").join(" – ")}`);
+  const ways = drawing.flows.map(
+    (flow) => `${flow.name}: ${flow.way.map((at) => drawing.nodes[at]?.name ?? "").join(" – ")}`,
+  );
   return [facts?.name ?? "", ...ways].filter((text) => text !== "").join("\n");
 }
 
 /** Flows as lines beside the links that they take. */
-function Flows({ drawing, isBent, isChosen }: { drawing: Drawing; isBent: (a: number, b: number) => boolean; isChosen: (name: string) => boolean }) {
+function Flows({
+  drawing,
+  isBent,
+  isChosen,
+}: {
+  drawing: Drawing;
+  isBent: (a: number, b: number) => boolean;
+  isChosen: (name: string) => boolean;
+}) {
   const ranks = new Map<string, number>();
   return (
     <g class="scenario-flows" aria-hidden="true">
@@ -183,7 +229,14 @@ function Flows({ drawing, isBent, isChosen }: { drawing: Drawing; isBent: (a: nu
           ranks.set(key, rank + 1);
           path += line(a, b, isBent(from, to), BESIDE + APART * rank);
         }
-        return <path key={flow.name} class={`scenario-flow series-${number % 8} ${isChosen(flow.name) ? "is-chosen" : ""}`} d={path} stroke-dasharray={DASHES[Math.floor(number / 2) % 4]} />;
+        return (
+          <path
+            key={flow.name}
+            class={`scenario-flow series-${number % 8} ${isChosen(flow.name) ? "is-chosen" : ""}`}
+            d={path}
+            stroke-dasharray={DASHES[Math.floor(number / 2) % 4]}
+          />
+        );
       })}
     </g>
   );
@@ -214,10 +267,18 @@ export function FlowList({ scenario, drawing }: { scenario: ScenarioDocument; dr
               }}
             >
               <svg width="22" height="8" aria-hidden="true">
-                <path class={`scenario-flow series-${number % 8}`} d="M0 4H22" stroke-dasharray={DASHES[Math.floor(number / 2) % 4]} />
+                <path
+                  class={`scenario-flow series-${number % 8}`}
+                  d="M0 4H22"
+                  stroke-dasharray={DASHES[Math.floor(number / 2) % 4]}
+                />
               </svg>
               <strong>{flow.name}</strong>
-              {fact !== undefined && <span class="muted">{[fact.transport, fact.application].filter((text) => text !== null).join(", ")}</span>}
+              {fact !== undefined && (
+                <span class="muted">
+                  {[fact.transport, fact.application].filter((text) => text !== null).join(", ")}
+                </span>
+              )}
             </button>
           </li>
         );
@@ -230,7 +291,9 @@ export function FlowList({ scenario, drawing }: { scenario: ScenarioDocument; dr
 export function OtherTables({ scenario, groups }: { scenario: ScenarioDocument; groups: readonly string[] }) {
   const chosen = scenario.chosen.value;
   const isDrawn = (group: string) => ["node", "link", "flow", "constellation"].includes(group);
-  const found = scenario.places.value.filter((entry) => entry.path.length === 2 && groups.includes(entry.path[0] ?? "") && !isDrawn(entry.path[0] ?? ""));
+  const found = scenario.places.value.filter(
+    (entry) => entry.path.length === 2 && groups.includes(entry.path[0] ?? "") && !isDrawn(entry.path[0] ?? ""),
+  );
   if (found.length === 0) return null;
   return (
     <ul class="scenario-flow-list" aria-label="Other tables">

@@ -63,17 +63,29 @@ export function Picture({ scenario, language }: PictureProps) {
             <Network scenario={scenario} drawing={drawing} onLink={(from, to) => begin("link", from, to)} />
           </div>
           <p class="muted small scenario-under">
-            {scenario.isBehind.value && scenario.current.value?.checked.places === null ? "The picture shows the text as it last was TOML. " : ""}
+            {scenario.isBehind.value && scenario.current.value?.checked.places === null
+              ? "The picture shows the text as it last was TOML. "
+              : ""}
             {drawing.left_out > 0 ? `${drawing.left_out} more nodes are not drawn. ` : ""}
           </p>
           <FlowList scenario={scenario} drawing={drawing} />
-          {language !== undefined && <OtherTables scenario={scenario} groups={language.groups.map((key) => key.name)} />}
+          {language !== undefined && (
+            <OtherTables scenario={scenario} groups={language.groups.map((key) => key.name)} />
+          )}
         </>
       )}
       {language !== undefined && chosen !== undefined && scenario.entry(chosen.slice(0, 2)) !== undefined && (
         <Properties key={chosen.join()} scenario={scenario} language={language} path={chosen} />
       )}
-      {adding !== undefined && <Add adding={adding} nodes={nodes} onChange={setAdding} onAdd={() => void add(adding)} onClose={() => setAdding(undefined)} />}
+      {adding !== undefined && (
+        <Add
+          adding={adding}
+          nodes={nodes}
+          onChange={setAdding}
+          onAdd={() => void add(adding)}
+          onClose={() => setAdding(undefined)}
+        />
+      )}
     </div>
   );
 }
@@ -111,8 +123,17 @@ function Add({ adding, nodes, onChange, onAdd, onClose }: AddProps) {
         }}
       >
         <TextField label="name" value={adding.name} onValue={(name) => onChange({ ...adding, name })} />
-        {group !== "node" && <Select label={from ?? ""} value={adding.from} options={nodes} onValue={(from) => onChange({ ...adding, from })} />}
-        {group !== "node" && <Select label={to ?? ""} value={adding.to} options={nodes} onValue={(to) => onChange({ ...adding, to })} />}
+        {group !== "node" && (
+          <Select
+            label={from ?? ""}
+            value={adding.from}
+            options={nodes}
+            onValue={(from) => onChange({ ...adding, from })}
+          />
+        )}
+        {group !== "node" && (
+          <Select label={to ?? ""} value={adding.to} options={nodes} onValue={(to) => onChange({ ...adding, to })} />
+        )}
       </form>
     </Dialog>
   );

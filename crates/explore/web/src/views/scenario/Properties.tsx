@@ -1,23 +1,41 @@
 // The table that is chosen as a form: its keys as the language declares them. Each change is an
 // edit of the text.
-import { useEffect, useState } from "preact/hooks";
-import { Button, Select, TextField } from "../../ui";
+import { Button, Select, TextOnLeave } from "../../ui";
 import type { ScenarioDocument } from "./document";
 import { keyOf, kindIn, namesIn, type Language } from "./language";
 import type { Key, Kind, Section } from "./types";
 
-interface PropertiesProps {
+/** What all parts of the form have. */
+interface Form {
   scenario: ScenarioDocument;
   language: Language;
+}
+
+interface PropertiesProps extends Form {
   path: readonly string[];
 }
 
 /** Kinds of values that are a line in the form. */
-const LINES: readonly Kind["is"][] = ["text", "file", "name", "duration", "rate", "size", "ratio", "integer", "number", "words", "boolean", "kinds", "either"];
+const LINES: readonly Kind["is"][] = [
+  "text",
+  "file",
+  "name",
+  "duration",
+  "rate",
+  "size",
+  "ratio",
+  "integer",
+  "number",
+  "words",
+  "boolean",
+  "kinds",
+  "either",
+];
 /** Values that TOML writes without quotes where they are numbers. */
 const NUMBERS: readonly Kind["is"][] = ["ratio", "integer", "number", "words", "boolean"];
 
-export function Properties({ scenario, language, path }: PropertiesProps) {
+export function Properties(form: PropertiesProps) {
+  const { scenario, language, path } = form;
   const [group = "", name = ""] = path;
   const section = language.find([group, name], kindIn(scenario.places.value))?.sections[0];
   const rename = async (to: string) => {
@@ -40,13 +58,24 @@ export function Properties({ scenario, language, path }: PropertiesProps) {
         <Button size="small" kind="danger" onClick={() => void remove()}>
           Remove
         </Button>
-        <Button size="small" kind="quiet" icon="close" label="Close this form" onClick={() => (scenario.chosen.value = undefined)} />
+        <Button
+          size="small"
+          kind="quiet"
+          icon="close"
+          label="Close this form"
+          onClick={() => (scenario.chosen.value = undefined)}
+        />
       </header>
       <div class="scenario-fields">
-        <Line label="name" value={name} help={`The name of this ${group}; what refers to it changes, too.`} onValue={(to) => void rename(to)} />
-        {section !== undefined && <Fields scenario={scenario} language={language} path={[group, name]} section={section} />}
+        <TextOnLeave
+          label="name"
+          value={name}
+          help={`The name of this ${group}; what refers to it changes, too.`}
+          onValue={(to) => void rename(to)}
+        />
+        {section !== undefined && <Fields {...form} section={section} />}
       </div>
-      {section !== undefined && <More scenario={scenario} language={language} path={[group, name]} section={section} />}
+      {section !== undefined && <More {...form} section={section} />}
     </section>
   );
 }
@@ -59,23 +88,27 @@ interface FieldsProps extends PropertiesProps {
 
 /** Whether a key is shown at once: it is written, required, or in the example of its table. */
 function isMain(scenario: ScenarioDocument, path: readonly string[], section: Section, key: Key): boolean {
-  const isWritten = scenario.places.value.some((entry) => entry.path.length > path.length && [...path, key.name].every((part, i) => part === entry.path[i]));
+  const isWritten = scenario.places.value.some(
+    (entry) => entry.path.length > path.length && [...path, key.name].every((part, i) => part === entry.path[i]),
+  );
   return isWritten || key.required || section.values[key.name] !== undefined || key.value.is === "kinds";
 }
 
-function Fields({ scenario, language, path, section, inside = "" }: FieldsProps) {
+function Fields({ section, inside = "", ...form }: FieldsProps) {
+  const { scenario, path } = form;
   const keys = section.keys.filter((key) => LINES.includes(key.value.is) && isMain(scenario, path, section, key));
   return (
     <>
       {keys.map((key) => (
-        <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} inside={inside} />
+        <Value key={key.name} {...form} path={[...path, key.name]} of={key} inside={inside} />
       ))}
     </>
   );
 }
 
 /** The rest of the keys, and the way back of a link. */
-function More({ scenario, language, path, section }: FieldsProps) {
+function More({ section, ...form }: FieldsProps) {
+  const { scenario, language, path } = form;
   const rest = section.keys.filter((key) => LINES.includes(key.value.is) && !isMain(scenario, path, section, key));
   const tables = section.keys.filter((key) => key.value.is === "table");
   return (
@@ -89,7 +122,7 @@ function More({ scenario, language, path, section }: FieldsProps) {
             <summary title={key.meaning}>{key.name}</summary>
             <p class="muted small">{key.meaning}</p>
             <div class="scenario-fields">
-              <Fields scenario={scenario} language={language} path={[...path, key.name]} section={inner} inside={key.name} />
+              <Fields {...form} path={[...path, key.name]} section={inner} inside={key.name} />
             </div>
           </details>
         );
@@ -99,7 +132,7 @@ function More({ scenario, language, path, section }: FieldsProps) {
           <summary>More keys</summary>
           <div class="scenario-fields">
             {rest.map((key) => (
-              <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} />
+              <Value key={key.name} {...form} path={[...path, key.name]} of={key} />
             ))}
           </div>
         </details>
@@ -108,10 +141,7 @@ function More({ scenario, language, path, section }: FieldsProps) {
   );
 }
 
-interface ValueProps {
-  scenario: ScenarioDocument;
-  language: Language;
-  path: readonly string[];
+interface ValueProps extends PropertiesProps {
   of: Key;
   inside?: string;
 }
@@ -126,11 +156,16 @@ function toToml(kind: Kind, text: string): string {
 function problemOf(scenario: ScenarioDocument, path: readonly string[]): string | undefined {
   const entry = scenario.entry(path);
   if (entry === undefined || scenario.isBehind.value) return undefined;
-  const found = scenario.diagnostics.find((one) => one.from !== null && one.from >= entry.value[0] && one.from <= entry.value[1] && entry.form !== "header");
-  return found === undefined ? undefined : [found.message, found.expected, ...found.help].filter((text) => text !== "").join("; ");
+  const found = scenario.diagnostics.find(
+    (one) => one.from !== null && one.from >= entry.value[0] && one.from <= entry.value[1] && entry.form !== "header",
+  );
+  return found === undefined
+    ? undefined
+    : [found.message, found.expected, ...found.help].filter((text) => text !== "").join("; ");
 }
 
-function Value({ scenario, language, path, of, inside = "" }: ValueProps) {
+function Value({ of, inside = "", ...form }: ValueProps) {
+  const { scenario, language, path } = form;
   const text = scenario.value(path) ?? "";
   const set = (value: string | null) => void scenario.edit({ edit: "set", path: [...path], value });
   const words = {
@@ -141,16 +176,27 @@ function Value({ scenario, language, path, of, inside = "" }: ValueProps) {
   };
   const { is } = of.value;
   if (is === "kinds" || (is === "either" && scenario.value(path) === undefined && scenario.entry(path) !== undefined)) {
-    return <Kinds scenario={scenario} language={language} path={path} of={of} words={words} inside={inside} />;
+    return <Kinds {...form} of={of} words={words} inside={inside} />;
   }
   const options = optionsOf(language, scenario, of.value);
   if (options !== undefined && is !== "name") {
-    const all = [{ value: "", label: `(${of.presence})`, disabled: of.required }, ...options.map((one) => ({ value: one, label: one }))];
+    const all = [
+      { value: "", label: `(${of.presence})`, disabled: of.required },
+      ...options.map((one) => ({ value: one, label: one })),
+    ];
     if (text !== "" && !options.includes(text)) all.push({ value: text, label: text, disabled: false });
-    return <Select {...words} aside={undefined} value={text} options={all} onValue={(to) => set(to === "" ? null : toToml(of.value, to))} />;
+    return (
+      <Select
+        {...words}
+        aside={undefined}
+        value={text}
+        options={all}
+        onValue={(to) => set(to === "" ? null : toToml(of.value, to))}
+      />
+    );
   }
   return (
-    <Line
+    <TextOnLeave
       {...words}
       value={text}
       aside={undefined}
@@ -172,17 +218,13 @@ function optionsOf(language: Language, scenario: ScenarioDocument, kind: Kind): 
   return [...namesIn(scenario.places.value, of), ...(language.answer.names[of] ?? []).map((one) => one.name)];
 }
 
-interface KindsProps {
-  inside: string;
-  scenario: ScenarioDocument;
-  language: Language;
-  path: readonly string[];
-  of: Key;
+interface KindsProps extends ValueProps {
   words: { label: string; help: string; error: string | undefined; aside: string | undefined };
 }
 
 /** A table that is chosen by its kind, and its keys. */
-function Kinds({ scenario, language, path, of, words, inside }: KindsProps) {
+function Kinds({ of, words, inside, ...form }: KindsProps) {
+  const { scenario, language, path } = form;
   const sections = language.at(of.value.path ?? "");
   const isBare = scenario.value(path) !== undefined;
   const kind = scenario.value(path) ?? scenario.value([...path, "kind"]) ?? "";
@@ -199,42 +241,20 @@ function Kinds({ scenario, language, path, of, words, inside }: KindsProps) {
     const value = keys.length === 0 ? JSON.stringify(to) : `{ kind = ${JSON.stringify(to)}, ${keys.join(", ")} }`;
     void scenario.edit({ edit: "set", path: [...path], value });
   };
-  const options = [{ value: "", label: `(${of.presence})`, disabled: of.required }, ...sections.map((one) => ({ value: one.kind ?? "", label: one.kind ?? "" }))];
+  const options = [
+    { value: "", label: `(${of.presence})`, disabled: of.required },
+    ...sections.map((one) => ({ value: one.kind ?? "", label: one.kind ?? "" })),
+  ];
   if (kind !== "" && section === undefined) options.push({ value: kind, label: kind });
   const inner = section?.keys.filter((key) => LINES.includes(key.value.is) && (key.required || !isBare)) ?? [];
   return (
     <>
       <Select {...words} aside={undefined} note={section?.meaning} value={kind} options={options} onValue={choose} />
       {section !== undefined &&
-        inner.map((key) => <Value key={key.name} scenario={scenario} language={language} path={[...path, key.name]} of={key} inside={inside} />)}
+        inner.map((key) => (
+          <Value key={key.name} {...form} path={[...path, key.name]} of={key} inside={inside ?? ""} />
+        ))}
     </>
-  );
-}
-
-interface LineProps {
-  label: string;
-  value: string;
-  help?: string;
-  error?: string | undefined;
-  aside?: string | undefined;
-  placeholder?: string;
-  suggestions?: readonly string[] | undefined;
-  onValue: (value: string) => void;
-}
-
-/** A field that changes the text when it is left or with Enter. */
-function Line(props: LineProps) {
-  const [text, setText] = useState(props.value);
-  useEffect(() => setText(props.value), [props.value]);
-  return (
-    <TextField
-      {...props}
-      value={text}
-      onValue={(to, isFinal) => {
-        setText(to);
-        if (isFinal) props.onValue(to.trim());
-      }}
-    />
   );
 }
 
@@ -251,5 +271,7 @@ export function keysOf(language: Language, group: string, given: Record<string, 
   const known = keys.filter(([name]) => keyOf(section === undefined ? [] : [section], name) !== undefined);
   // As declared: what a table is about comes first.
   const place = (name: string) => section?.keys.findIndex((key) => key.name === name) ?? 0;
-  return group === "link" ? known.sort(([a], [b]) => Number(b in given) - Number(a in given)) : known.sort(([a], [b]) => place(a) - place(b));
+  return group === "link"
+    ? known.sort(([a], [b]) => Number(b in given) - Number(a in given))
+    : known.sort(([a], [b]) => place(a) - place(b));
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { csvField } from "../../lib/csv";
 import { Chart } from "../../ui/Chart";
-import { Note } from "../../ui";
+import { Note, PlainTable } from "../../ui";
 import type { Runs } from "./runs";
 import type { Block, Curve, Points, TableAnswer } from "./types";
 
@@ -47,7 +47,9 @@ function Blocks({ blocks }: { blocks: readonly Block[] }) {
         return (
           <div key={i} class="scenario-block">
             {isTitle && first !== "" && <h2>{first}</h2>}
-            {(isTitle ? rest : [first, ...rest]).some((line) => line !== "") && <p class="scenario-said">{(isTitle ? rest : [first, ...rest]).join("\n")}</p>}
+            {(isTitle ? rest : [first, ...rest]).some((line) => line !== "") && (
+              <p class="scenario-said">{(isTitle ? rest : [first, ...rest]).join("\n")}</p>
+            )}
             {table !== null && <AnswerTable table={table} />}
           </div>
         );
@@ -56,45 +58,27 @@ function Blocks({ blocks }: { blocks: readonly Block[] }) {
   );
 }
 
-/** A table as the command prints it. */
+/** A table as the command prints it, without columns that have nothing in them. */
 export function AnswerTable({ table }: { table: TableAnswer }) {
-  const columns = table.columns.map((column, i) => ({ ...column, i })).filter(({ i }) => i === 0 || table.rows.some((row) => (row[i]?.text ?? "") !== ""));
+  const columns = table.columns
+    .map((column, i) => ({ ...column, i }))
+    .filter(({ i }) => i === 0 || table.rows.some((row) => (row[i]?.text ?? "") !== ""));
   const name = table.title === "" ? `Results by ${table.columns[0]?.heading ?? "row"}` : table.title;
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label={name}>
-      <table class="table">
-        <caption class={table.title === "" ? "sr" : ""}>{name}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ heading, number, i }) => (
-              <th key={i} scope="col" class={number ? "num" : ""}>
-                {heading === "" ? <span class="sr">quantity</span> : heading}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {table.rows.map((row, at) => (
-            <tr key={at}>
-              {columns.map(({ number, i }) => {
-                const cell = row[i];
-                const classes = [number ? "num" : "", cell?.tone ?? ""].join(" ");
-                return i === 0 ? (
-                  <th key={i} scope="row" class={classes}>
-                    {cell?.text ?? ""}
-                  </th>
-                ) : (
-                  <td key={i} class={classes}>
-                    {cell?.text ?? ""}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <PlainTable
+        label={name}
+        caption={name}
+        captionClass={table.title === "" ? "sr" : ""}
+        columns={columns.map(({ heading, number }) => ({
+          label: heading === "" ? <span class="sr">quantity</span> : heading,
+          numeric: number,
+        }))}
+        rows={table.rows.map((row) => columns.map(({ i }) => row[i]?.text ?? ""))}
+        toneOf={(row, column) => table.rows[row]?.[columns[column]?.i ?? 0]?.tone ?? ""}
+      />
       {table.note !== "" && <p class="muted small">{table.note}</p>}
-    </div>
+    </>
   );
 }
 
@@ -117,7 +101,14 @@ function Curves({ curves }: { curves: readonly Curve[] }) {
           legend={row === 0}
           x={{ label: "time [s]" }}
           y={{ label, from: 0 }}
-          series={curves.map((curve, i) => ({ label: curve.flow, x: curve[key].at_s, values: scaled(curve[key], scale), color: i % 8, dash: Math.floor(i / 2) % 4, kind }))}
+          series={curves.map((curve, i) => ({
+            label: curve.flow,
+            x: curve[key].at_s,
+            values: scaled(curve[key], scale),
+            color: i % 8,
+            dash: Math.floor(i / 2) % 4,
+            kind,
+          }))}
         />
       ))}
     </div>
@@ -127,5 +118,13 @@ function Curves({ curves }: { curves: readonly Curve[] }) {
 /** The tables of the results as CSV, one below the other. */
 export function csvOf(tables: readonly TableAnswer[]): string {
   const line = (cells: readonly string[]) => cells.map(csvField).join(",");
-  return tables.map((table) => [line(table.columns.map((column) => column.heading)), ...table.rows.map((row) => line(row.map((one) => one.text)))].join("\n") + "\n").join("\n");
+  return tables
+    .map(
+      (table) =>
+        [
+          line(table.columns.map((column) => column.heading)),
+          ...table.rows.map((row) => line(row.map((one) => one.text))),
+        ].join("\n") + "\n",
+    )
+    .join("\n");
 }

@@ -9,7 +9,7 @@ import { svgToPng } from "../../lib/picture";
 import { shellWord } from "../../lib/shell";
 import { useShortcuts } from "../../lib/shortcuts";
 import { shareable } from "../../lib/share";
-import { Button, Note, Progress, Segmented, Split, TextField, toast } from "../../ui";
+import { Button, messageOf, Note, Progress, Segmented, Split, TextField, toast } from "../../ui";
 import { ScenarioDocument } from "./document";
 import { Editor } from "./editor";
 import { examples, Files, readFile } from "./Files";
@@ -82,7 +82,14 @@ export default function Scenario(_: ViewProps) {
           {picture}
         </div>
       ) : (
-        <Split name="scenario" label="text and picture" first={editor} second={picture} start={46} class="scenario-split" />
+        <Split
+          name="scenario"
+          label="text and picture"
+          first={editor}
+          second={picture}
+          start={46}
+          class="scenario-split"
+        />
       )}
       <RunBar scenario={scenario} runs={runs} />
       <Results runs={runs} text={scenario.text.value} />
@@ -109,7 +116,8 @@ function Text({ scenario, known }: { scenario: ScenarioDocument; known: Language
         choose(scenario, at);
       },
       onHelp: (at) => {
-        if (latest.current !== undefined) setHelp(helpAt(latest.current, scenario.places.peek(), scenario.text.peek(), at));
+        if (latest.current !== undefined)
+          setHelp(helpAt(latest.current, scenario.places.peek(), scenario.text.peek(), at));
       },
     });
     scenario.surface = editor;
@@ -225,8 +233,21 @@ function RunBar({ scenario, runs }: { scenario: ScenarioDocument; runs: Runs }) 
       ) : (
         <Button onClick={() => runs.stop()}>Stop</Button>
       )}
-      <TextField label="Seed" inline value={runs.seed.value} placeholder={String(seed ?? 1)} inputMode="numeric" onValue={(to) => (runs.seed.value = to.replace(/\D/g, ""))} />
-      <TextField label="Runs" inline value={runs.count.value} inputMode="numeric" onValue={(to) => (runs.count.value = to.replace(/\D/g, ""))} />
+      <TextField
+        label="Seed"
+        inline
+        value={runs.seed.value}
+        placeholder={String(seed ?? 1)}
+        inputMode="numeric"
+        onValue={(to) => (runs.seed.value = to.replace(/\D/g, ""))}
+      />
+      <TextField
+        label="Runs"
+        inline
+        value={runs.count.value}
+        inputMode="numeric"
+        onValue={(to) => (runs.count.value = to.replace(/\D/g, ""))}
+      />
       <Segmented
         label="On"
         value={runs.on.value}
@@ -237,7 +258,9 @@ function RunBar({ scenario, runs }: { scenario: ScenarioDocument; runs: Runs }) 
         help={`The same scenario in the simulator and, in real time, on the TCP of this machine over an emulated link.${typeof runs.lacking.value === "string" ? ` Unavailable here: ${runs.lacking.value}.` : ""}`}
         onValue={(to) => (runs.on.value = to)}
       />
-      {typeof runs.lacking.value === "string" && <p class="muted small scenario-lacking">On this machine: {runs.lacking.value}</p>}
+      {typeof runs.lacking.value === "string" && (
+        <p class="muted small scenario-lacking">On this machine: {runs.lacking.value}</p>
+      )}
       {progress !== undefined && (
         <span class="scenario-progress">
           <Progress done={progress.done} label="Simulated time" />
@@ -271,7 +294,7 @@ function followAddress(scenario: ScenarioDocument): () => void {
 /** Takes the text from the address, the file that was opened, the last visit, or an example. */
 async function load(scenario: ScenarioDocument): Promise<void> {
   const { params } = address.peek();
-  const failed = (error: unknown) => toast(error instanceof Error ? error.message : String(error), "bad");
+  const failed = (error: unknown) => toast(messageOf(error), "bad");
   // What was asked for since, or typed, is not replaced by a late answer.
   const asked = named;
   const text = params["text"] === undefined ? undefined : await unpacked(params["text"]);
@@ -296,7 +319,12 @@ async function load(scenario: ScenarioDocument): Promise<void> {
       failed(error);
     }
   }
-  if (own !== undefined && params["example"] === undefined) return scenario.open(own.text, { kind: own.kind === "file" ? "own" : own.kind, name: own.name, text: own.original });
+  if (own !== undefined && params["example"] === undefined)
+    return scenario.open(own.text, {
+      kind: own.kind === "file" ? "own" : own.kind,
+      name: own.name,
+      text: own.original,
+    });
   try {
     const all = await examples();
     if (named !== asked) return;
@@ -341,7 +369,8 @@ function share(scenario: ScenarioDocument, runs: Runs): void {
   const file = scenario.path ?? `${base}.toml`;
   const seed = runs.seed.value === "" ? "" : ` --seed ${runs.seed.value}`;
   const path = scenario.path;
-  const picture = async () => (await ask<{ svg: string }>("/api/scenario/map", { text: scenario.text.value, path, name: scenario.name })).svg;
+  const picture = async () =>
+    (await ask<{ svg: string }>("/api/scenario/map", { text: scenario.text.value, path, name: scenario.name })).svg;
   const result = runs.result.value;
   const spread = runs.spread.value;
   shareable.value = {
@@ -351,12 +380,22 @@ function share(scenario: ScenarioDocument, runs: Runs): void {
     python: python(scenario.text.value, runs.seed.value),
     svg: picture,
     png: async () => svgToPng(await picture()),
-    ...(result === undefined ? {} : { csv: () => Promise.resolve(csvOf([...result.blocks.flatMap(({ table }) => (table === null ? [] : [table])), ...(spread === undefined ? [] : [spread])])) }),
+    ...(result === undefined
+      ? {}
+      : {
+          csv: () =>
+            Promise.resolve(
+              csvOf([
+                ...result.blocks.flatMap(({ table }) => (table === null ? [] : [table])),
+                ...(spread === undefined ? [] : [spread]),
+              ]),
+            ),
+        }),
   };
 }
 
 /** The same as a Python program. */
 function python(text: string, seed: string): string {
   const quotes = text.includes("'''") ? JSON.stringify(text) : `r'''\n${text}'''`;
-  return `import bentpipe\n\nscenario = bentpipe.Scenario(${quotes})\noutcome = scenario.run(${seed === "" ? "" : `seed=${seed}`})\nprint(outcome)\n`;
+  return `import bentpipe\n\nscenario = bentpipe.Scenario(${quotes})\noutcome = bentpipe.run(scenario${seed === "" ? "" : `, seed=${seed}`})\nprint(outcome)\n`;
 }

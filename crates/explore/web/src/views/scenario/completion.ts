@@ -1,6 +1,12 @@
 // Completion: tables, keys and values at the cursor, from the declared language and from the
 // names of the text.
-import { snippetCompletion, startCompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import {
+  snippetCompletion,
+  startCompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
 import { ask } from "../../lib/api";
 import { cursorAt, endOfWord, type Cursor } from "./cursor";
@@ -22,7 +28,8 @@ export function completion(language: () => Language | undefined, places: () => r
     const entries = places();
     const find = (path: readonly string[]) => known.find(path, kindIn(entries));
     const from = cursor.from;
-    if (cursor.where === "header") return { from, options: headers(known, find(cursor.table), cursor, entries), validFor: /^[\w+-]*$/ };
+    if (cursor.where === "header")
+      return { from, options: headers(known, find(cursor.table), cursor, entries), validFor: /^[\w+-]*$/ };
     const found = find(cursor.table);
     if (found === undefined) return null;
     if (cursor.where === "key") return { from, options: keys(known, found, cursor, entries), validFor: /^[\w+-]*$/ };
@@ -30,7 +37,8 @@ export function completion(language: () => Language | undefined, places: () => r
     if (options.length === 0) return null;
     // A quote that closes behind the cursor is replaced, too.
     const rest = text.slice(context.pos);
-    const word = cursor.quote === "" ? endOfWord(text, context.pos) - context.pos : /^[^"'\n]*/.exec(rest)?.[0].length ?? 0;
+    const word =
+      cursor.quote === "" ? endOfWord(text, context.pos) - context.pos : (/^[^"'\n]*/.exec(rest)?.[0].length ?? 0);
     const closes = cursor.quote !== "" && rest[word] === cursor.quote;
     return { from, to: context.pos + word + (closes ? 1 : 0), options, filter: false };
   };
@@ -66,8 +74,20 @@ function headers(language: Language, found: Found | undefined, cursor: Cursor, p
     const wanted = new Set(references(language, places, group));
     for (const name of namesIn(places, group)) wanted.delete(name);
     // Names that are used and not declared yet, then those that are there, for their tables.
-    const missing = [...wanted].map((name): Completion => ({ label: name, type: "variable", detail: `a ${found.called} that is named and not there yet`, boost: 2 }));
-    return [...missing, ...namesIn(places, group).map((name): Completion => ({ label: name, type: "variable", detail: `a ${found.called} of this text` }))];
+    const missing = [...wanted].map(
+      (name): Completion => ({
+        label: name,
+        type: "variable",
+        detail: `a ${found.called} that is named and not there yet`,
+        boost: 2,
+      }),
+    );
+    return [
+      ...missing,
+      ...namesIn(places, group).map(
+        (name): Completion => ({ label: name, type: "variable", detail: `a ${found.called} of this text` }),
+      ),
+    ];
   }
   const tables = found.sections.flatMap((section) => section.keys).filter((key) => TABLES.includes(key.value.is));
   return tables.map((key) => ({ label: key.name, type: "namespace", detail: key.meaning, info: about(key) }));
@@ -90,26 +110,37 @@ function references(language: Language, places: readonly Entry[], group: string)
 function keys(language: Language, found: Found, cursor: Cursor, places: readonly Entry[]): Completion[] {
   if (found.isGroup) return [];
   const depth = cursor.table.length;
-  const isOurs = (entry: Entry) => entry.path.length === depth + 1 && cursor.table.every((key, i) => key === entry.path[i]);
+  const isOurs = (entry: Entry) =>
+    entry.path.length === depth + 1 && cursor.table.every((key, i) => key === entry.path[i]);
   const written = new Set(places.filter(isOurs).map((entry) => entry.path[depth] ?? ""));
   written.delete(cursor.typed);
   const all = new Map<string, Completion>();
   for (const section of found.sections) {
-    for (const key of section.keys) if (!written.has(key.name) && !all.has(key.name)) all.set(key.name, ofKey(key, section));
+    for (const key of section.keys)
+      if (!written.has(key.name) && !all.has(key.name)) all.set(key.name, ofKey(key, section));
   }
   const kinds = found.sections.flatMap((section) => (section.kind === null ? [] : [section.kind]));
   if (kinds.length > 0 && !written.has("kind")) {
     const info = () => help(found.sections.map((section) => `${section.kind ?? ""}: ${section.meaning}`));
-    all.set("kind", { label: "kind", type: "property", detail: "required", info, boost: 3, apply: applyKey('kind = "', '"') });
+    all.set("kind", {
+      label: "kind",
+      type: "property",
+      detail: "required",
+      info,
+      boost: 3,
+      apply: applyKey('kind = "', '"'),
+    });
   }
-  for (const parameter of parameters(language, found, cursor, places)) if (!written.has(parameter.label)) all.set(parameter.label, parameter);
+  for (const parameter of parameters(language, found, cursor, places))
+    if (!written.has(parameter.label)) all.set(parameter.label, parameter);
   return [...all.values()];
 }
 
 /** The parameters of the congestion control of a transport, which are keys of its table. */
 function parameters(language: Language, found: Found, cursor: Cursor, places: readonly Entry[]): Completion[] {
   if (!found.sections.some((section) => section.open)) return [];
-  const value = (key: string) => places.find((entry) => entry.path.join("\0") === [...cursor.table, key].join("\0"))?.text;
+  const value = (key: string) =>
+    places.find((entry) => entry.path.join("\0") === [...cursor.table, key].join("\0"))?.text;
   const control = value("congestion_control") ?? value("base") ?? cursor.table.at(-1) ?? "";
   return (language.answer.parameters[control] ?? []).map((one) => ({
     label: one.name,
@@ -122,7 +153,13 @@ function parameters(language: Language, found: Found, cursor: Cursor, places: re
 
 function ofKey(key: Key, section: Section): Completion {
   const example = section.values[key.name];
-  const words: Completion = { label: key.name, type: "property", detail: key.required ? "required" : key.presence, info: about(key), boost: key.required ? 2 : 0 };
+  const words: Completion = {
+    label: key.name,
+    type: "property",
+    detail: key.required ? "required" : key.presence,
+    info: about(key),
+    boost: key.required ? 2 : 0,
+  };
   const { is } = key.value;
   if (is === "named" || is === "named-kinds") return { ...words, apply: `${key.name}.` };
   if (is === "name" || is === "words" || is === "names") return { ...words, apply: applyKey(`${key.name} = "`, '"') };
@@ -136,16 +173,27 @@ function ofKey(key: Key, section: Section): Completion {
 /** Inserts text around the cursor, and completes there. */
 function applyKey(before: string, after: string) {
   return (view: EditorView, _: Completion, from: number, to: number) => {
-    view.dispatch({ changes: { from, to, insert: before + after }, selection: { anchor: from + before.length }, userEvent: "input.complete" });
+    view.dispatch({
+      changes: { from, to, insert: before + after },
+      selection: { anchor: from + before.length },
+      userEvent: "input.complete",
+    });
     startCompletion(view);
   };
 }
 
 /** What the value at the cursor may be. */
-async function values(language: Language, found: Found, cursor: Cursor, places: readonly Entry[]): Promise<Completion[]> {
+async function values(
+  language: Language,
+  found: Found,
+  cursor: Cursor,
+  places: readonly Entry[],
+): Promise<Completion[]> {
   const name = cursor.key ?? "";
   if (name === "kind") {
-    return found.sections.flatMap((section) => (section.kind === null ? [] : [quoted(section.kind, section.meaning, "enum")]));
+    return found.sections.flatMap((section) =>
+      section.kind === null ? [] : [quoted(section.kind, section.meaning, "enum")],
+    );
   }
   const key = keyOf(found.sections, name);
   if (key === undefined) return [];
@@ -154,12 +202,21 @@ async function values(language: Language, found: Found, cursor: Cursor, places: 
   return ofKind(language, key.value, key, section?.values[name], cursor, places);
 }
 
-function ofKind(language: Language, kind: Kind, key: Key, example: string | undefined, cursor: Cursor, places: readonly Entry[]): Completion[] {
+function ofKind(
+  language: Language,
+  kind: Kind,
+  key: Key,
+  example: string | undefined,
+  cursor: Cursor,
+  places: readonly Entry[],
+): Completion[] {
   switch (kind.is) {
     case "boolean":
       return ["true", "false"].map((word) => ({ label: word, type: "constant", info: about(key) }));
     case "words":
-      return (kind.words ?? []).map((word) => quoted(word, word === key.default?.replaceAll('"', "") ? "the default" : "", "enum"));
+      return (kind.words ?? []).map((word) =>
+        quoted(word, word === key.default?.replaceAll('"', "") ? "the default" : "", "enum"),
+      );
     case "nodes":
       return namesIn(places, "node").map((node) => quoted(node, "a node of this text", "variable"));
     case "name":
@@ -172,11 +229,21 @@ function ofKind(language: Language, kind: Kind, key: Key, example: string | unde
     case "kinds":
       return ofKinds(language.at(kind.path ?? ""), cursor);
     case "either":
-      return [...(kind.first === undefined ? [] : ofKind(language, kind.first, key, example, cursor, places)), ...ofKinds(language.at(kind.path ?? ""), cursor)];
+      return [
+        ...(kind.first === undefined ? [] : ofKind(language, kind.first, key, example, cursor, places)),
+        ...ofKinds(language.at(kind.path ?? ""), cursor),
+      ];
     default: {
       const given = [key.default, example].filter((value) => value !== null && value !== undefined);
       const isString = (value: string) => value.startsWith('"');
-      return [...new Set(given)].filter((value) => isString(value) || cursor.quote === "").map((value) => ({ label: value, type: "constant", detail: value === key.default ? "the default" : "for example", info: about(key) }));
+      return [...new Set(given)]
+        .filter((value) => isString(value) || cursor.quote === "")
+        .map((value) => ({
+          label: value,
+          type: "constant",
+          detail: value === key.default ? "the default" : "for example",
+          info: about(key),
+        }));
     }
   }
 }
@@ -188,8 +255,15 @@ function ofKinds(sections: readonly Section[], cursor: Cursor): Completion[] {
     const required = section.keys.filter((key) => key.required);
     if (required.length === 0) return [quoted(kind, section.meaning, "enum")];
     if (cursor.quote !== "") return [];
-    const inner = required.map((key) => `, ${key.name} = #{${(section.values[key.name] ?? '""').replaceAll("}", "\\}")}}`);
-    const words: Completion = { label: kind, type: "enum", detail: section.meaning, info: () => help([section.meaning, section.example]) };
+    const inner = required.map(
+      (key) => `, ${key.name} = #{${(section.values[key.name] ?? '""').replaceAll("}", "\\}")}}`,
+    );
+    const words: Completion = {
+      label: kind,
+      type: "enum",
+      detail: section.meaning,
+      info: () => help([section.meaning, section.example]),
+    };
     return [snippetCompletion(`{ kind = "${kind}"${inner.join("")} }`, words)];
   });
 }
@@ -203,5 +277,7 @@ async function cities(cursor: Cursor): Promise<Completion[]> {
   const text = cursor.typed;
   if (text === "") return [];
   const { places } = await ask<{ places: { text: string; people: number }[] }>("/api/sky/places", { text });
-  return places.map((place) => quoted(place.text, place.people > 0 ? `${(place.people / 1e6).toFixed(1)} million` : "", "text"));
+  return places.map((place) =>
+    quoted(place.text, place.people > 0 ? `${(place.people / 1e6).toFixed(1)} million` : "", "text"),
+  );
 }

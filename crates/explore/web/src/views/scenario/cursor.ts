@@ -108,7 +108,8 @@ class Reader {
       return { word: this.text.slice(start, this.at), quote, isOpen: this.isEnd };
     }
     const start = ++this.at;
-    while (!this.isEnd && this.char !== quote && this.char !== "\n") this.at += this.char === "\\" && quote === '"' ? 2 : 1;
+    while (!this.isEnd && this.char !== quote && this.char !== "\n")
+      this.at += this.char === "\\" && quote === '"' ? 2 : 1;
     this.at = Math.min(this.at, this.text.length);
     const word = this.text.slice(start, this.at);
     const isOpen = this.isEnd;

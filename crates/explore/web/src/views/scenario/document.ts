@@ -1,6 +1,7 @@
 // The text that is edited, what the server says of it, and edits that come from the picture.
 import { signal } from "@preact/signals";
 import { ask, Problem, Unreachable } from "../../lib/api";
+import { messageOf } from "../../ui/State";
 import { toast } from "../../ui/toast";
 import { positions } from "./offsets";
 import type { Checked, Diagnostic, Drawing, Edit, Entry, Facts, Splice } from "./types";
@@ -102,7 +103,11 @@ export class ScenarioDocument {
       this.#isDirty = false;
       const text = this.text.value;
       try {
-        const checked = await ask<Checked>("/api/scenario/check", { text, path: this.path, name: this.name }, this.#ends.signal);
+        const checked = await ask<Checked>(
+          "/api/scenario/check",
+          { text, path: this.path, name: this.name },
+          this.#ends.signal,
+        );
         this.failure.value = undefined;
         if (text === this.text.value) this.#take(text, checked);
       } catch (error) {
@@ -137,7 +142,9 @@ export class ScenarioDocument {
 
   /** The entry at a path. */
   entry(path: readonly string[]): Entry | undefined {
-    return this.places.value.find((entry) => entry.path.length === path.length && entry.path.every((key, i) => key === path[i]));
+    return this.places.value.find(
+      (entry) => entry.path.length === path.length && entry.path.every((key, i) => key === path[i]),
+    );
   }
 
   /** A single value, without quotes. */
@@ -166,7 +173,7 @@ export class ScenarioDocument {
       this.surface?.splice(splices, text);
       return true;
     } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), "bad");
+      toast(messageOf(error), "bad");
       return false;
     }
   }

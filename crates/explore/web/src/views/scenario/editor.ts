@@ -1,11 +1,25 @@
 // The editor of TOML.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
-import { bracketMatching, HighlightStyle, indentUnit, StreamLanguage, type StreamParser, syntaxHighlighting } from "@codemirror/language";
+import {
+  bracketMatching,
+  HighlightStyle,
+  indentUnit,
+  StreamLanguage,
+  type StreamParser,
+  syntaxHighlighting,
+} from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
 import { Annotation, ChangeSet, EditorSelection, EditorState, Text } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { completion } from "./completion";
 import type { Surface } from "./document";
@@ -75,7 +89,12 @@ export class Editor implements Surface {
           closeBrackets(),
           StreamLanguage.define(TOML),
           syntaxHighlighting(COLOURS),
-          autocompletion({ override: [completion(options.language, options.places)], activateOnTyping: true, icons: false, tooltipClass: () => "scenario-completion" }),
+          autocompletion({
+            override: [completion(options.language, options.places)],
+            activateOnTyping: true,
+            icons: false,
+            tooltipClass: () => "scenario-completion",
+          }),
           hover(options.language, options.places),
           keymap.of([
             { key: "F1", run: (view) => (options.onHelp(view.state.selection.main.head), true) },
@@ -106,7 +125,12 @@ export class Editor implements Surface {
       made = made.compose(next);
       doc = next.apply(doc);
     }
-    this.view.dispatch({ changes: made, scrollIntoView: false, userEvent: "input.picture", annotations: [isolateHistory.of("full"), fromPicture.of(true)] });
+    this.view.dispatch({
+      changes: made,
+      scrollIntoView: false,
+      userEvent: "input.picture",
+      annotations: [isolateHistory.of("full"), fromPicture.of(true)],
+    });
   }
 
   select(from: number, to: number): void {

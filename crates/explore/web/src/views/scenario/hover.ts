@@ -32,14 +32,26 @@ export function helpAt(language: Language, places: readonly Entry[], text: strin
     if (found === undefined || section === undefined) return undefined;
     if (found.isGroup) return { ...at, title: `[${section.path}]`, lines: [section.meaning], example: section.example };
     const kind = section.kind === null ? "" : ` kind = "${section.kind}"`;
-    return { ...at, title: `[${section.path}]${found.sections.length === 1 ? kind : ""}`, lines: [section.meaning], example: section.example };
+    return {
+      ...at,
+      title: `[${section.path}]${found.sections.length === 1 ? kind : ""}`,
+      lines: [section.meaning],
+      example: section.example,
+    };
   }
   const sections = language.find(table, kindAt)?.sections ?? [];
   const name = cursor.where === "key" ? typed : (cursor.key ?? "");
   const key = keyOf(sections, name);
   if (name === "kind") {
     const chosen = sections.filter((section) => cursor.where === "key" || section.kind === typed);
-    return chosen.length === 0 ? undefined : { ...at, title: name, lines: chosen.map((section) => `${section.kind ?? ""}: ${section.meaning}`), example: "" };
+    return chosen.length === 0
+      ? undefined
+      : {
+          ...at,
+          title: name,
+          lines: chosen.map((section) => `${section.kind ?? ""}: ${section.meaning}`),
+          example: "",
+        };
   }
   if (key === undefined) return parameter(language, places, [...table], name, at);
   const lines = [key.meaning, `expected: ${key.expected}`, key.presence];
@@ -47,18 +59,31 @@ export function helpAt(language: Language, places: readonly Entry[], text: strin
   const of = key.value.is === "nodes" ? "node" : (key.value.of ?? "");
   const known = (language.answer.names[of] ?? []).find((one) => one.name === typed);
   if (known !== undefined) return { ...at, title: `${of} ${known.name}`, lines: [known.about, ...lines], example: "" };
-  const chosen = key.value.path === undefined ? undefined : language.at(key.value.path).find((section) => section.kind === typed);
-  if (chosen !== undefined) return { ...at, title: `${key.name} "${typed}"`, lines: [chosen.meaning, ...lines], example: chosen.example };
+  const chosen =
+    key.value.path === undefined ? undefined : language.at(key.value.path).find((section) => section.kind === typed);
+  if (chosen !== undefined)
+    return { ...at, title: `${key.name} "${typed}"`, lines: [chosen.meaning, ...lines], example: chosen.example };
   return { ...at, title: key.name, lines, example: "" };
 }
 
 /** A parameter of the congestion control of a transport. */
-function parameter(language: Language, places: readonly Entry[], table: string[], name: string, at: { from: number; to: number }): Help | undefined {
+function parameter(
+  language: Language,
+  places: readonly Entry[],
+  table: string[],
+  name: string,
+  at: { from: number; to: number },
+): Help | undefined {
   const value = (key: string) => places.find((entry) => entry.path.join("\0") === [...table, key].join("\0"))?.text;
   const control = value("congestion_control") ?? value("base") ?? table.at(-1) ?? "";
   const found = (language.answer.parameters[control] ?? []).find((one) => one.name === name);
   if (found === undefined) return undefined;
-  return { ...at, title: `${name} of ${control}`, lines: [found.meaning, `expected: ${found.expected}`, found.presence], example: "" };
+  return {
+    ...at,
+    title: `${name} of ${control}`,
+    lines: [found.meaning, `expected: ${found.expected}`, found.presence],
+    example: "",
+  };
 }
 
 function element(help: Help): HTMLElement {

@@ -31,14 +31,21 @@ export function mark(view: EditorView, current: Current): void {
     // An empty place, such as the end of a line, is marked by the character before it.
     const start = to > from || from === 0 ? from : from - 1;
     if (to === start) to = Math.min(start + 1, length);
-    const made: Mark = { from: start, to, severity: "error", message: [found.message, found.expected, ...found.help].filter((text) => text !== "").join(". "), renderMessage: () => words(found) };
+    const made: Mark = {
+      from: start,
+      to,
+      severity: "error",
+      message: [found.message, found.expected, ...found.help].filter((text) => text !== "").join(". "),
+      renderMessage: () => words(found),
+    };
     const { fix } = found;
     if (fix !== null && found.from !== null && found.to !== null) {
       const range = [current.at(found.from), current.at(found.to)] as const;
       made.actions = [
         {
           name: `Replace by ${fix}`,
-          apply: (view) => view.dispatch({ changes: { from: range[0], to: range[1], insert: fix }, userEvent: "input.fix" }),
+          apply: (view) =>
+            view.dispatch({ changes: { from: range[0], to: range[1], insert: fix }, userEvent: "input.fix" }),
         },
       ];
     }

@@ -1,7 +1,7 @@
 // Runs of the text, and what came out.
 import { signal } from "@preact/signals";
 import { ask, stream } from "../../lib/api";
-import { announce } from "../../ui";
+import { announce, messageOf } from "../../ui";
 import type { ScenarioDocument } from "./document";
 import type { Measured, Result, RunLine, TableAnswer } from "./types";
 
@@ -67,7 +67,7 @@ export class Runs {
       announce(this.result.value === undefined ? "The run ended without a result." : "The run has ended.");
     } catch (error) {
       if (this.#stop !== stop) return;
-      if (!stop.signal.aborted) this.failure.value = error instanceof Error ? error.message : String(error);
+      if (!stop.signal.aborted) this.failure.value = messageOf(error);
       else announce("The run was stopped.");
     } finally {
       if (this.#stop === stop) {
@@ -81,7 +81,10 @@ export class Runs {
     if (line.progress !== undefined) {
       const { run, runs, at_s, end_s, what } = line.progress;
       const of = runs > 1 ? `run ${run} of ${runs}, ` : "";
-      this.progress.value = { done: (run - 1 + at_s / Math.max(end_s, 1e-9)) / runs, text: `${what ?? ""} ${of}${at_s.toFixed(0)} s of ${what === undefined ? "" : "at most "}${end_s.toFixed(0)} s`.trim() };
+      this.progress.value = {
+        done: (run - 1 + at_s / Math.max(end_s, 1e-9)) / runs,
+        text: `${what ?? ""} ${of}${at_s.toFixed(0)} s of ${what === undefined ? "" : "at most "}${end_s.toFixed(0)} s`.trim(),
+      };
     }
     if (line.result !== undefined) this.result.value = line.result;
     if (line.measured !== undefined) this.measured.value = line.measured;

@@ -4,7 +4,10 @@ const KEY = "bentpipe.scenario";
 /** Characters of an address that can still be sent in a message. */
 const MOST_IN_ADDRESS = 1800;
 
-async function through(bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream): Promise<Uint8Array<ArrayBuffer>> {
+async function through(
+  bytes: Uint8Array<ArrayBuffer>,
+  stream: CompressionStream | DecompressionStream,
+): Promise<Uint8Array<ArrayBuffer>> {
   const made = new Blob([bytes]).stream().pipeThrough(stream);
   return new Uint8Array(await new Response(made).arrayBuffer());
 }
@@ -23,7 +26,9 @@ export async function unpacked(word: string): Promise<string | undefined> {
   try {
     const binary = atob(word.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw")));
+    return new TextDecoder("utf-8", { fatal: true }).decode(
+      await through(bytes, new DecompressionStream("deflate-raw")),
+    );
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // What is asked: satellites, two places, how long, and what terminals do.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { change, type Params } from "../../lib/address";
-import { Button, messageOf, Note, Select, TextField, toast } from "../../ui";
+import { Button, messageOf, Note, Select, TextOnLeave, toast } from "../../ui";
 import { PlaceField } from "./PlaceField";
 import { DEFAULTS, ORBITS } from "./question";
 import { failure, fieldOf, file, sky } from "./store";
@@ -25,7 +25,8 @@ export function Ask({ params }: { params: Params }) {
   const error = failure.value;
   const field = fieldOf(error);
   const wrong = (name: string) => (field === name ? messageOf(error) : undefined);
-  const set = (name: string, value: string, standard = "") => change({ [name]: value === standard ? "" : value, _t: "" }, false);
+  const set = (name: string, value: string, standard = "") =>
+    change({ [name]: value === standard ? "" : value, _t: "" }, false);
   const header = sky.value?.header;
   return (
     <section class="stack sky-ask" aria-label="Satellites and places">
@@ -35,13 +36,18 @@ export function Ask({ params }: { params: Params }) {
         options={ORBITS}
         error={wrong("orbit")}
         onValue={(value) => {
-          change({ orbit: value === DEFAULTS.orbit ? "" : value, isl: "", mask: "", slot: "", handover: "", _t: "" }, false);
+          change(
+            { orbit: value === DEFAULTS.orbit ? "" : value, isl: "", mask: "", slot: "", handover: "", _t: "" },
+            false,
+          );
           if (value === "file" && file.peek() === undefined) chooser.current?.click();
         }}
       />
       {orbit === "file" && (
         <div class="sky-file">
-          <span>{file.value === undefined ? "No file yet: drop one on the page, or choose one." : file.value.name}</span>
+          <span>
+            {file.value === undefined ? "No file yet: drop one on the page, or choose one." : file.value.name}
+          </span>
           {field === "file" && <Note kind="bad">{messageOf(error)}</Note>}
         </div>
       )}
@@ -62,7 +68,7 @@ export function Ask({ params }: { params: Params }) {
         }}
       />
       {orbit === "geo" && (
-        <Text
+        <TextOnLeave
           label="Orbital slot"
           unit="° E"
           value={params["slot"] ?? ""}
@@ -74,14 +80,14 @@ export function Ask({ params }: { params: Params }) {
       )}
       {orbit === "walker" && (
         <>
-          <Text
+          <TextOnLeave
             label="Walker pattern"
             value={params["pattern"] ?? DEFAULTS.pattern}
             error={wrong("pattern")}
             help="Walker notation: INCLINATION: SATELLITES/PLANES/PHASING."
             onValue={(value) => set("pattern", value, DEFAULTS.pattern)}
           />
-          <Text
+          <TextOnLeave
             label="Altitude"
             unit="km"
             value={params["altitude"] ?? DEFAULTS.altitude}
@@ -98,8 +104,20 @@ export function Ask({ params }: { params: Params }) {
           />
         </>
       )}
-      <PlaceField label="From" which="from" value={params["from"] ?? DEFAULTS.from} error={wrong("from")} onValue={(value) => set("from", value, DEFAULTS.from)} />
-      <PlaceField label="To" which="to" value={params["to"] ?? DEFAULTS.to} error={wrong("to")} onValue={(value) => set("to", value, DEFAULTS.to)} />
+      <PlaceField
+        label="From"
+        which="from"
+        value={params["from"] ?? DEFAULTS.from}
+        error={wrong("from")}
+        onValue={(value) => set("from", value, DEFAULTS.from)}
+      />
+      <PlaceField
+        label="To"
+        which="to"
+        value={params["to"] ?? DEFAULTS.to}
+        error={wrong("to")}
+        onValue={(value) => set("to", value, DEFAULTS.to)}
+      />
       <div class="row">
         <Button
           size="small"
@@ -112,7 +130,10 @@ export function Ask({ params }: { params: Params }) {
       <Select
         label="Duration"
         value={params["hours"] ?? DEFAULTS.hours}
-        options={["1", "6", "12", "24", "48"].map((value) => ({ value, label: value === "1" ? "1 hour" : `${value} hours` }))}
+        options={["1", "6", "12", "24", "48"].map((value) => ({
+          value,
+          label: value === "1" ? "1 hour" : `${value} hours`,
+        }))}
         error={wrong("hours")}
         onValue={(value) => set("hours", value, DEFAULTS.hours)}
       />
@@ -120,7 +141,7 @@ export function Ask({ params }: { params: Params }) {
         <details class="sky-more" open={["mask", "handover", "isl"].some((name) => params[name] !== undefined)}>
           <summary>Terminals and links</summary>
           <div class="stack">
-            <Text
+            <TextOnLeave
               label="Minimum elevation"
               unit="°"
               value={params["mask"] ?? ""}
@@ -151,35 +172,9 @@ export function Ask({ params }: { params: Params }) {
           </div>
         </details>
       )}
-      {header?.notes.map((note) => <Note key={note}>{note}</Note>)}
+      {header?.notes.map((note) => (
+        <Note key={note}>{note}</Note>
+      ))}
     </section>
-  );
-}
-
-/** A text field whose value counts when one leaves it or presses Enter. */
-function Text(props: {
-  label: string;
-  value: string;
-  unit?: string;
-  placeholder?: string;
-  help?: string;
-  error?: string | undefined;
-  onValue: (value: string) => void;
-}) {
-  const [text, setText] = useState(props.value);
-  useEffect(() => setText(props.value), [props.value]);
-  return (
-    <TextField
-      label={props.label}
-      unit={props.unit}
-      value={text}
-      placeholder={props.placeholder}
-      help={props.help}
-      error={props.error}
-      onValue={(value, isFinal) => {
-        setText(value);
-        if (isFinal && value !== props.value) props.onValue(value.trim());
-      }}
-    />
   );
 }

@@ -43,7 +43,10 @@ export function DownloadPanel({ params, question }: { params: Params; question: 
     setRuns([]);
     setError(undefined);
     setRunning(true);
-    const transports = names.split(",").map((name) => name.trim()).filter((name) => name !== "");
+    const transports = names
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "");
     const wanted = { sky: question, transports, size, start_s: time.peek() };
     let done: readonly Download[] = [];
     const take = (line: Line) => {
@@ -104,14 +107,23 @@ function sentence(run: Download): string {
   return run.ended_s === null ? `${run.transport} did not finish.` : `${run.transport}: ${seconds(run)}.`;
 }
 
+/** A column of numbers. */
+const counted = (label: string, of: (run: Download) => number): Column<Download> => ({
+  key: label,
+  label,
+  numeric: true,
+  cell: (run) => String(of(run)),
+  sort: of,
+});
+
 const COLUMNS: readonly Column<Download>[] = [
   { key: "transport", label: "Transport", cell: (run) => run.transport },
   { key: "time", label: "Time", numeric: true, cell: seconds, sort: (run) => run.until_s - run.started_s },
   { key: "goodput", label: "Goodput", numeric: true, cell: (run) => run.goodput },
-  { key: "again", label: "Retransmissions", numeric: true, cell: (run) => String(run.retransmissions), sort: (run) => run.retransmissions },
-  { key: "timeouts", label: "Timeouts", numeric: true, cell: (run) => String(run.timeouts), sort: (run) => run.timeouts },
-  { key: "drops", label: "Dropped by queues", numeric: true, cell: (run) => String(run.queue_drops), sort: (run) => run.queue_drops },
-  { key: "outages", label: "Lost in outages", numeric: true, cell: (run) => String(run.outage_losses), sort: (run) => run.outage_losses },
+  counted("Retransmissions", (run) => run.retransmissions),
+  counted("Timeouts", (run) => run.timeouts),
+  counted("Dropped by queues", (run) => run.queue_drops),
+  counted("Lost in outages", (run) => run.outage_losses),
 ];
 
 /** A curve, from the start of the download on. */
@@ -142,7 +154,12 @@ function Curves({ runs, current }: { runs: readonly Download[]; current: Sky }) 
   marks.push(...others.map((leg): Mark => ({ at: leg.from_s - start, label: "path change", tone: "muted" })));
   const spans: Span[] = current.legs
     .filter((leg) => leg.path === null && leg.to_s > start && leg.from_s < until)
-    .map((leg) => ({ from: Math.max(0, leg.from_s - start), to: Math.min(until, leg.to_s) - start, label: "no path", tone: "bad" }));
+    .map((leg) => ({
+      from: Math.max(0, leg.from_s - start),
+      to: Math.min(until, leg.to_s) - start,
+      label: "no path",
+      tone: "bad",
+    }));
   const lost = (run: Download, i: number): Mark[] => {
     const times = run.lost.filter((_, k) => k % 2 === 0).slice(0, MOST_MARKS);
     return times.map((at) => ({ at: at - start, y: cwndAt(run, at), label: "retransmission", tone: "bad", series: i }));
@@ -150,35 +167,49 @@ function Curves({ runs, current }: { runs: readonly Download[]; current: Sky }) 
   const shared = {
     x: { label: "Time since the start [s]", from: 0, to: until - start },
     group: "sky-download",
+    marks,
     spans,
+    height: 150,
+    legend: false,
     onCursor: (x: number | null) => {
       if (x === null) return;
       isPlaying.value = false;
       goTo(start + x);
     },
   };
-  const all = (of: (run: Download) => readonly number[], scale: number) => runs.map((run, i) => series(run, of(run), scale, i));
+  const all = (of: (run: Download) => readonly number[], scale: number) =>
+    runs.map((run, i) => series(run, of(run), scale, i));
   return (
     <div class="stack">
       <Table caption="Downloads" hideCaption columns={COLUMNS} rows={runs} rowKey={(run) => run.transport} />
       <p class="muted small">
-        Starts at {clock(start)}. {handovers.length === 0 ? "No handover" : handovers.length === 1 ? "One handover" : `${handovers.length} handovers`} until
-        the last one ends{handovers.length > MOST_MARKS ? `; the first ${MOST_MARKS} are marked` : ""}
-        {others.length > 0 ? "; the path also changes between handovers" : ""}. The rate counts bytes delivered in order, so that a
-        repaired loss shows as a peak. The globe follows the cursor of the charts.
+        Starts at {clock(start)}.{" "}
+        {handovers.length === 0
+          ? "No handover"
+          : handovers.length === 1
+            ? "One handover"
+            : `${handovers.length} handovers`}{" "}
+        until the last one ends{handovers.length > MOST_MARKS ? `; the first ${MOST_MARKS} are marked` : ""}
+        {others.length > 0 ? "; the path also changes between handovers" : ""}. The rate counts bytes delivered in
+        order, so that a repaired loss shows as a peak. The globe follows the cursor of the charts.
       </p>
-      <Chart {...shared} label="Received in order" y={{ label: "received [MB]", from: 0 }} series={all((run) => run.received, 1e-6)} marks={marks} height={190} />
-      <Chart {...shared} label="Rate" y={{ label: "rate [Mbit/s]", from: 0 }} series={all((run) => run.rate, 1e-6)} marks={marks} height={150} legend={false} />
+      <Chart
+        {...shared}
+        label="Received in order"
+        y={{ label: "received [MB]", from: 0 }}
+        series={all((run) => run.received, 1e-6)}
+        height={190}
+        legend
+      />
+      <Chart {...shared} label="Rate" y={{ label: "rate [Mbit/s]", from: 0 }} series={all((run) => run.rate, 1e-6)} />
       <Chart
         {...shared}
         label="Congestion window"
         y={{ label: "cwnd [segments]", from: 0 }}
         series={all((run) => run.cwnd, 1).map((one) => ({ ...one, kind: "step" as const }))}
         marks={[...marks, ...runs.flatMap(lost)]}
-        height={150}
-        legend={false}
       />
-      <Chart {...shared} label="Round-trip time" y={{ label: "RTT [ms]" }} series={all((run) => run.rtt, 1)} marks={marks} height={150} legend={false} />
+      <Chart {...shared} label="Round-trip time" y={{ label: "RTT [ms]" }} series={all((run) => run.rtt, 1)} />
     </div>
   );
 }

@@ -27,7 +27,10 @@ function nowOf(current: Sky, at: number): Now {
     hops: path === null || path === undefined ? "–" : String(path.length - 1),
     so: String(current.handoversAt(at)),
     over: path === null || path === undefined ? "There is no path at this time." : names.join(" – "),
-    next: next === undefined ? "none" : `${clock(next.at_s)} (${next.ends.map((end) => current.nameOf(end === 0 ? -1 : -2)).join(", ")})`,
+    next:
+      next === undefined
+        ? "none"
+        : `${clock(next.at_s)} (${next.ends.map((end) => current.nameOf(end === 0 ? -1 : -2)).join(", ")})`,
   };
 }
 
@@ -78,13 +81,21 @@ export function Statistics() {
   if (current === undefined || found === undefined) return null;
   const { header } = current;
   const ms = (seconds: number | null) => millis(seconds === null ? null : seconds * 1e3);
-  const hops = found.hops === null ? "–" : found.hops[0] === found.hops[1] ? String(found.hops[0]) : `${found.hops[0]} to ${found.hops[1]}`;
+  const hops =
+    found.hops === null
+      ? "–"
+      : found.hops[0] === found.hops[1]
+        ? String(found.hops[0])
+        : `${found.hops[0]} to ${found.hops[1]}`;
   const rows: readonly (readonly [string, string])[] = [
     ["One-way delay, minimum", ms(found.delay_min_s)],
     ["One-way delay, mean", ms(found.delay_mean_s)],
     ["One-way delay, maximum", ms(found.delay_max_s)],
     ["Hops", hops],
-    ["Availability", `${(Math.abs(found.availability) * 100).toFixed(found.availability > 0.999 && found.availability < 1 ? 3 : 1)}%`],
+    [
+      "Availability",
+      `${(Math.abs(found.availability) * 100).toFixed(found.availability > 0.999 && found.availability < 1 ? 3 : 1)}%`,
+    ],
     ["Handovers", `${found.handovers}, ${found.handovers_per_hour.toFixed(1)} per hour`],
     ["Path changes", String(found.path_changes)],
     ["Outages", found.outages === 0 ? "none" : `${found.outages}, the longest ${found.longest_outage_s.toFixed(0)} s`],
@@ -113,4 +124,3 @@ export function Statistics() {
     </section>
   );
 }
-

@@ -41,7 +41,10 @@ export function Onwards({ question }: { question: Question }) {
           </span>
         </>
       ) : (
-        <p class="muted small">`bentpipe compare` has no options for this constellation. Use the scenario: `bentpipe map` draws it, and `bentpipe run` runs it.</p>
+        <p class="muted small">
+          `bentpipe compare` has no options for this constellation. Use the scenario: `bentpipe map` draws it, and
+          `bentpipe run` runs it.
+        </p>
       )}
       {word !== undefined && (
         <a class="button" href={href("scenario", { text: word, name: "sky" })}>

@@ -95,7 +95,13 @@ export function PlaceField({ label, which, value, error, onValue }: PlaceFieldPr
             onKeyDown={onKeyDown}
             onBlur={() => choose(text)}
           />
-          <ul id={list} class="sky-places" role="listbox" aria-label={`Places for ${label}`} hidden={!isOpen || places.length === 0}>
+          <ul
+            id={list}
+            class="sky-places"
+            role="listbox"
+            aria-label={`Places for ${label}`}
+            hidden={!isOpen || places.length === 0}
+          >
             {places.map((place, i) => (
               <li
                 key={place.text}
@@ -109,7 +115,9 @@ export function PlaceField({ label, which, value, error, onValue }: PlaceFieldPr
                 }}
               >
                 <span>{place.text}</span>
-                <span class="muted small">{place.country !== undefined && !place.text.endsWith(place.country) ? place.country : ""}</span>
+                <span class="muted small">
+                  {place.country !== undefined && !place.text.endsWith(place.country) ? place.country : ""}
+                </span>
               </li>
             ))}
           </ul>

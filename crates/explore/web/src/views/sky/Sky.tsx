@@ -14,7 +14,20 @@ import { Onwards } from "./Onwards";
 import type { Look, Painter } from "./paint/painter";
 import { questionOf } from "./question";
 import { SkyStage } from "./SkyStage";
-import { camera, failure, fieldOf, file, isPlanning, isPlaying, leave, picking, plan, sky, time, zoomBy } from "./store";
+import {
+  camera,
+  failure,
+  fieldOf,
+  file,
+  isPlanning,
+  isPlaying,
+  leave,
+  picking,
+  plan,
+  sky,
+  time,
+  zoomBy,
+} from "./store";
 import { Strips } from "./Strips";
 import { TimeBar, toHandover, usePlaying } from "./TimeBar";
 import type { Place } from "./types";
@@ -84,7 +97,10 @@ export default function Sky({ params }: ViewProps) {
             <>
               <Choices look={look} />
               {picking.value !== undefined && (
-                <Note>Click the {look.projection === "globe" ? "globe" : "map"} to choose where data {picking.value === "from" ? "comes from" : "goes to"}.</Note>
+                <Note>
+                  Click the {look.projection === "globe" ? "globe" : "map"} to choose where data{" "}
+                  {picking.value === "from" ? "comes from" : "goes to"}.
+                </Note>
               )}
               <SkyStage look={look} painter={(made) => (painter.current = made)} onPick={pick} onRest={keepCamera} />
               <TimeBar />
@@ -127,7 +143,11 @@ function Choices({ look }: { look: Omit<Look, "camera"> }) {
         value={look.isInertial ? "inertial" : "fixed"}
         options={[
           { value: "fixed", label: "Earth-fixed", title: "The picture rotates with the Earth" },
-          { value: "inertial", label: "Inertial", title: "The orbital planes stay where they are, and the Earth rotates below them" },
+          {
+            value: "inertial",
+            label: "Inertial",
+            title: "The orbital planes stay where they are, and the Earth rotates below them",
+          },
         ]}
         onValue={(value) => change({ _frame: value === "fixed" ? "" : value })}
       />
@@ -142,7 +162,11 @@ function Choices({ look }: { look: Omit<Look, "camera"> }) {
         ]}
         onValue={(value) => change({ _caps: value === "used" ? "" : value })}
       />
-      <Checkbox label="Inter-satellite links" checked={look.links} onChange={(on) => change({ _links: on ? "" : "no" })} />
+      <Checkbox
+        label="Inter-satellite links"
+        checked={look.links}
+        onChange={(on) => change({ _links: on ? "" : "no" })}
+      />
       <Checkbox label="Night side" checked={look.night} onChange={(on) => change({ _night: on ? "" : "no" })} />
       <Checkbox label="Labels" checked={look.labels} onChange={(on) => change({ _names: on ? "" : "no" })} />
       <span class="spring" />
@@ -171,7 +195,10 @@ function lookAtFlow(): void {
   const latitude = (Math.atan2(to[2], Math.hypot(to[0], to[1])) * 180) / Math.PI;
   // A satellite that stands far above the equator is in the picture only from there.
   const slot = current.header.kind === "standing" ? current.header.places?.[0]?.[0] : undefined;
-  camera.value = slot === undefined ? { longitude, latitude: latitude * 0.8, zoom: 1 } : { longitude: slot, latitude: Math.sign(latitude) * 7, zoom: 1 };
+  camera.value =
+    slot === undefined
+      ? { longitude, latitude: latitude * 0.8, zoom: 1 }
+      : { longitude: slot, latitude: Math.sign(latitude) * 7, zoom: 1 };
   keepCamera();
 }
 
@@ -206,7 +233,8 @@ function keepCamera(): void {
   clearTimeout(keeping);
   keeping = window.setTimeout(() => {
     const { longitude, latitude, zoom: zoomed } = camera.peek();
-    if (address.peek().view === "sky") change({ _at: `${longitude.toFixed(1)},${latitude.toFixed(1)},${zoomed.toFixed(2)}` });
+    if (address.peek().view === "sky")
+      change({ _at: `${longitude.toFixed(1)},${latitude.toFixed(1)},${zoomed.toFixed(2)}` });
   }, 400);
 }
 
@@ -235,8 +263,15 @@ function useKeys(): void {
     const onKey = (event: KeyboardEvent) => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
       const target = event.target;
-      if (target instanceof HTMLElement && target.closest("input:not([type=range], [type=radio], [type=checkbox]), select, textarea, [role=listbox], dialog") !== null) return;
-      const isButton = target instanceof HTMLElement && target.closest("button, a, summary, input:not([type=range])") !== null;
+      if (
+        target instanceof HTMLElement &&
+        target.closest(
+          "input:not([type=range], [type=radio], [type=checkbox]), select, textarea, [role=listbox], dialog",
+        ) !== null
+      )
+        return;
+      const isButton =
+        target instanceof HTMLElement && target.closest("button, a, summary, input:not([type=range])") !== null;
       if (event.key === " " && !isButton) isPlaying.value = !isPlaying.peek();
       else if (event.key === "n") toHandover(1);
       else if (event.key === "p") toHandover(-1);
@@ -260,4 +295,3 @@ function pick(longitude: number, latitude: number, withinKm: number): void {
     (error: unknown) => toast(messageOf(error), "bad"),
   );
 }
-

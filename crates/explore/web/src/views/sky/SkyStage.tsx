@@ -12,7 +12,10 @@ let land: GeoJSON.GeometryObject | undefined;
 async function loadLand(): Promise<GeoJSON.GeometryObject> {
   if (land === undefined) {
     const { default: world } = await import("world-atlas/land-110m.json");
-    land = { type: "GeometryCollection", geometries: feature(world, world.objects.land).features.map((one) => one.geometry) } as GeoJSON.GeometryCollection;
+    land = {
+      type: "GeometryCollection",
+      geometries: feature(world, world.objects.land).features.map((one) => one.geometry),
+    } as GeoJSON.GeometryCollection;
   }
   return land;
 }
@@ -95,7 +98,13 @@ export function SkyStage(props: StageProps) {
     zoomBy(factor, props.look.projection);
     props.onRest();
   };
-  usePointers(top, { drag, zoom, click: (x, y) => pick(x, y), hover: (x, y) => hover(x, y), rest: () => latest.current.onRest() });
+  usePointers(top, {
+    drag,
+    zoom,
+    click: (x, y) => pick(x, y),
+    hover: (x, y) => hover(x, y),
+    rest: () => latest.current.onRest(),
+  });
 
   function pick(x: number, y: number): void {
     const view = painter.current?.view(lookNow());

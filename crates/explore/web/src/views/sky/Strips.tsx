@@ -4,8 +4,9 @@ import { effect, signal, untracked } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { colours, faded } from "../../lib/colours";
 import { isDark } from "../../lib/scheme";
+import { lastAt } from "../../lib/search";
 import { Segmented } from "../../ui";
-import { lastAt, type Sky } from "./model";
+import type { Sky } from "./model";
 import { clock, goTo, isPlaying, sky, time, version } from "./store";
 
 /** Seconds that the charts show; 0 is all. */
@@ -52,7 +53,10 @@ interface Kind {
 
 /** The legs that overlap a range. */
 function legsIn(current: Sky, from: number, to: number) {
-  const first = Math.max(0, lastAt(current.legs.length, (i) => current.legs[i]?.from_s ?? 0, from));
+  const first = Math.max(
+    0,
+    lastAt(current.legs.length, (i) => current.legs[i]?.from_s ?? 0, from),
+  );
   const last = lastAt(current.legs.length, (i) => current.legs[i]?.from_s ?? 0, to);
   return current.legs.slice(first, last + 1);
 }
@@ -78,7 +82,9 @@ const HOPS: Kind = {
   isStep: true,
   fromZero: true,
   pieces: (current, from, to) =>
-    legsIn(current, from, to).flatMap((leg) => (leg.path === null ? [] : [[leg.from_s, leg.path.length - 1, leg.to_s, leg.path.length - 1]])),
+    legsIn(current, from, to).flatMap((leg) =>
+      leg.path === null ? [] : [[leg.from_s, leg.path.length - 1, leg.to_s, leg.path.length - 1]],
+    ),
   describe: (current) => {
     const hops = current.statistics?.hops;
     return hops == null ? "no path" : `from ${hops[0]} to ${hops[1]}`;
@@ -94,9 +100,14 @@ const RATE: Kind = {
   fromZero: true,
   pieces: (current, from, to) => {
     const rate = current.header.rates_bps[0] / 1e6;
-    return [legsIn(current, from, to).flatMap((leg) => (leg.path === null ? [leg.from_s, 0, leg.to_s, 0] : [leg.from_s, rate, leg.to_s, rate]))];
+    return [
+      legsIn(current, from, to).flatMap((leg) =>
+        leg.path === null ? [leg.from_s, 0, leg.to_s, 0] : [leg.from_s, rate, leg.to_s, rate],
+      ),
+    ];
   },
-  describe: (current) => `${current.header.rates[0]} while there is a path, nothing in ${current.statistics?.outages ?? 0} outages`,
+  describe: (current) =>
+    `${current.header.rates[0]} while there is a path, nothing in ${current.statistics?.outages ?? 0} outages`,
   digits: (wide) => (wide < 5 ? 1 : 0),
 };
 
@@ -208,7 +219,13 @@ function nice(rough: number): number {
 
 const TIMES = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200];
 
-function paint(canvas: HTMLCanvasElement, kind: Kind, current: Sky, [from, to]: readonly [number, number], isLast: boolean): void {
+function paint(
+  canvas: HTMLCanvasElement,
+  kind: Kind,
+  current: Sky,
+  [from, to]: readonly [number, number],
+  isLast: boolean,
+): void {
   const ratio = Math.min(window.devicePixelRatio || 1, 2);
   const [w, h] = [canvas.clientWidth, canvas.clientHeight];
   canvas.width = Math.max(1, Math.round(w * ratio));

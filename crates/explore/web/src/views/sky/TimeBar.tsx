@@ -41,7 +41,8 @@ export function toHandover(step: 1 | -1): void {
   }
   goTo(found.at_s);
   const whose = found.ends.map((end) => current.nameOf(end === 0 ? -1 : -2)).join(" and ");
-  const what = found.satellite === null ? "loses its satellite" : `goes to satellite ${current.nameOf(found.satellite)}`;
+  const what =
+    found.satellite === null ? "loses its satellite" : `goes to satellite ${current.nameOf(found.satellite)}`;
   announce(`${clock(found.at_s)}: ${whose} ${what}.`);
 }
 
@@ -92,7 +93,14 @@ export function TimeBar() {
           goTo(Number(event.currentTarget.value));
         }}
         onKeyDown={(event) => {
-          const steps: Record<string, number> = { ArrowRight: 10, ArrowUp: 10, ArrowLeft: -10, ArrowDown: -10, PageUp: 600, PageDown: -600 };
+          const steps: Record<string, number> = {
+            ArrowRight: 10,
+            ArrowUp: 10,
+            ArrowLeft: -10,
+            ArrowDown: -10,
+            PageUp: 600,
+            PageDown: -600,
+          };
           const step = steps[event.key];
           if (step === undefined) return;
           event.preventDefault();
@@ -101,7 +109,11 @@ export function TimeBar() {
       />
       <label class="sky-speed">
         <span>Speed</span>
-        <select class="input" value={String(speed.value)} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
+        <select
+          class="input"
+          value={String(speed.value)}
+          onChange={(event) => (speed.value = Number(event.currentTarget.value))}
+        >
           {SPEEDS.map((one) => (
             <option key={one} value={String(one)}>
               {one}×

@@ -9,7 +9,10 @@ export function csv(current: Sky): string {
     const path = leg.path?.map((stop) => current.nameOf(stop)).join(" ") ?? "";
     if (leg.path === null) rows.push([leg.from_s, `${leg.from_s},outage,,,,`]);
     for (let i = 0; i + 1 < leg.delay.length; i += 2) {
-      rows.push([leg.delay[i] ?? 0, `${leg.delay[i]},delay,${leg.delay[i + 1]},${(leg.path?.length ?? 1) - 1},${csvField(path)},`]);
+      rows.push([
+        leg.delay[i] ?? 0,
+        `${leg.delay[i]},delay,${leg.delay[i + 1]},${(leg.path?.length ?? 1) - 1},${csvField(path)},`,
+      ]);
     }
   }
   for (const { at_s, ends, satellite } of current.handovers) {

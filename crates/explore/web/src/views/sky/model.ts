@@ -1,18 +1,7 @@
 // A constellation and the way of a flow over time, as far as the server has planned it.
+import { lastAt } from "../../lib/search";
 import { motionOf, vector, type Motion } from "./motion";
 import type { Handover, Header, Leg, Line, Part, Samples, Statistics } from "./types";
-
-/** The index of the last of `count` items that begins at `time` or before; -1 if none. */
-export function lastAt(count: number, begins: (index: number) => number, time: number): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (begins(middle) <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
 
 interface Change {
   readonly at: number;
@@ -86,11 +75,19 @@ export class Sky {
   /** Brings positions and links to `time`, seconds. */
   go(time: number): void {
     this.#motion.at(time, this.positions);
-    for (let next = this.#changes[this.#done]; next !== undefined && next.at <= time; next = this.#changes[this.#done]) {
+    for (
+      let next = this.#changes[this.#done];
+      next !== undefined && next.at <= time;
+      next = this.#changes[this.#done]
+    ) {
       this.#set(next.link, next.to);
       this.#done++;
     }
-    for (let last = this.#changes[this.#done - 1]; last !== undefined && last.at > time; last = this.#changes[this.#done - 1]) {
+    for (
+      let last = this.#changes[this.#done - 1];
+      last !== undefined && last.at > time;
+      last = this.#changes[this.#done - 1]
+    ) {
       this.#set(last.link, last.from);
       this.#done--;
     }
@@ -120,7 +117,8 @@ export class Sky {
 
   /** The next handover after `time`, or the last one before it. */
   handoverFrom(time: number, step: 1 | -1): Handover | undefined {
-    if (step === 1) return this.handovers[lastAt(this.handovers.length, (i) => this.handovers[i]?.at_s ?? 0, time + 1e-6) + 1];
+    if (step === 1)
+      return this.handovers[lastAt(this.handovers.length, (i) => this.handovers[i]?.at_s ?? 0, time + 1e-6) + 1];
     return this.handovers[lastAt(this.handovers.length, (i) => this.handovers[i]?.at_s ?? 0, time - 1e-3)];
   }
 

@@ -114,7 +114,13 @@ class Sampled implements Motion {
     const view = new DataView(bytes.buffer);
     const values = new Int16Array(raw.length / 2);
     for (let i = 0; i < values.length; i++) values[i] = view.getInt16(2 * i, true);
-    this.#pieces.push({ from: samples.from_s, step: samples.step_s, steps: samples.steps, unit: samples.unit_km, values });
+    this.#pieces.push({
+      from: samples.from_s,
+      step: samples.step_s,
+      steps: samples.steps,
+      unit: samples.unit_km,
+      values,
+    });
   }
 
   at(time: number, out: Float64Array): void {

@@ -8,7 +8,7 @@ import type { GivenFile, Line, Question } from "./types";
 /** The file that was dropped or chosen; it is not in the address. */
 export const file = signal<GivenFile | undefined>(undefined);
 export const sky = signal<Sky | undefined>(undefined);
-/** Counts what came in, so that charts draw anew. */
+/** Counts what came in, so that charts draw again. */
 export const version = signal(0);
 export const failure = signal<unknown>(undefined);
 export const isPlanning = signal(false);
@@ -49,7 +49,7 @@ export function plan(question: Question): void {
     batch(() => {
       sky.value = current;
       version.value++;
-      // A shorter sky than the one before begins anew.
+      // A shorter sky than the one before begins again.
       if (time.peek() > current.header.duration_s) time.value = 0;
     });
   };

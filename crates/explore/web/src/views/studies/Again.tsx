@@ -1,7 +1,7 @@
 // One run again: the command that runs it, and the view that shows it.
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../../lib/address";
-import { ask } from "../../lib/api";
+import { useAnswer } from "../../lib/useAnswer";
 import { Copy, messageOf, Note } from "../../ui";
 import { packed } from "../scenario/store";
 import type { Study } from "./model";
@@ -18,20 +18,14 @@ interface AgainAnswer {
 }
 
 export function Again({ study, name, run }: { study: Study; name: string; run: number }) {
-  const [answer, setAnswer] = useState<AgainAnswer>();
-  const [error, setError] = useState<unknown>();
+  const { answer, error } = useAnswer<AgainAnswer>("/api/studies/again", { study: name, run });
   const [address, setAddress] = useState<string>();
-  useEffect(() => {
-    const ends = new AbortController();
-    ask<AgainAnswer>("/api/studies/again", { study: name, run }, ends.signal)
-      .then(setAnswer)
-      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
-    return () => ends.abort();
-  }, [name, run]);
   useEffect(() => {
     const text = answer?.text;
     if (text == null) return;
-    void packed(text).then((word) => setAddress(word === undefined ? undefined : href("scenario", { text: word, name: answer?.name ?? "run" })));
+    void packed(text).then((word) =>
+      setAddress(word === undefined ? undefined : href("scenario", { text: word, name: answer?.name ?? "run" })),
+    );
   }, [answer]);
   return (
     <section class="panel" aria-label={`Run ${run}`}>

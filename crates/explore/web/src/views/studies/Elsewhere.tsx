@@ -22,7 +22,13 @@ export function Elsewhere({ study, question, tab }: ElsewhereProps) {
   const groups = [...rows, ...columns];
   const { metric, statistic, filters } = question;
   const asked = JSON.stringify({ study: question.study, rows, columns, metric, statistic, filters });
-  const chart = JSON.stringify({ ...JSON.parse(asked), x: question.x, series: question.series, facet: question.facet, log: question.log });
+  const chart = JSON.stringify({
+    ...JSON.parse(asked),
+    x: question.x,
+    series: question.series,
+    facet: question.facet,
+    log: question.log,
+  });
   const python = polars(study, question, groups);
   useEffect(() => {
     const made: Shareable = {

@@ -1,10 +1,10 @@
 // The filters: the values of each axis with how many runs they leave, and ranges of numbers
 // on histograms.
 import { useState } from "preact/hooks";
+import { useAnswer } from "../../lib/useAnswer";
 import { Button, messageOf, Select } from "../../ui";
 import { Histogram, type Bars } from "./Histogram";
 import { runsText, type Filter, type Question, type Study } from "./model";
-import { useAnswer } from "./useAnswer";
 
 /** Labels that are shown before "more". */
 const FEW = 12;
@@ -29,8 +29,8 @@ export function Facets({ study, question, onFilter }: FacetsProps) {
   const filtered = question.filters.map(({ column }) => column).filter(isNumber);
   const ranges = [...new Set([question.metric, ...filtered, ...extra])];
   const columns = [...study.axes.map((axis) => axis.column), "failure", ...ranges];
-  const body = JSON.stringify({ study: question.study, columns, filters: question.filters });
-  const { answer, error } = useAnswer<Answer>("/api/studies/facets", body);
+  const asked = { study: question.study, columns, filters: question.filters };
+  const { answer, error } = useAnswer<Answer>("/api/studies/facets", asked);
   const of = (column: string) => question.filters.find((filter) => filter.column === column);
   const clear = () => question.filters.forEach(({ column }) => onFilter(column, undefined));
   const others = study.metrics.filter(({ name }) => !ranges.includes(name));
@@ -39,7 +39,11 @@ export function Facets({ study, question, onFilter }: FacetsProps) {
       <div class="panel-head">
         <h2>Filters</h2>
         <span class="muted small" role="status">
-          {answer === undefined ? "" : answer.selected === answer.runs ? `all ${runsText(answer.runs)}` : `${answer.selected.toLocaleString("en")} of ${runsText(answer.runs)}`}
+          {answer === undefined
+            ? ""
+            : answer.selected === answer.runs
+              ? `all ${runsText(answer.runs)}`
+              : `${answer.selected.toLocaleString("en")} of ${runsText(answer.runs)}`}
         </span>
         <span class="spring" />
         <Button size="small" kind="quiet" disabled={question.filters.length === 0} onClick={clear}>
@@ -50,16 +54,31 @@ export function Facets({ study, question, onFilter }: FacetsProps) {
         {error !== undefined && <p role="alert">{messageOf(error)}</p>}
         {answer?.facets.map((facet) =>
           "values" in facet ? (
-            <Labels key={facet.column} study={study} facet={facet} filter={of(facet.column)} onFilter={(filter) => onFilter(facet.column, filter)} />
+            <Labels
+              key={facet.column}
+              study={study}
+              facet={facet}
+              filter={of(facet.column)}
+              onFilter={(filter) => onFilter(facet.column, filter)}
+            />
           ) : (
-            <Histogram key={facet.column} bars={facet} column={facet.column} filter={of(facet.column)} onFilter={(filter) => onFilter(facet.column, filter)} />
+            <Histogram
+              key={facet.column}
+              bars={facet}
+              column={facet.column}
+              filter={of(facet.column)}
+              onFilter={(filter) => onFilter(facet.column, filter)}
+            />
           ),
         )}
         {others.length > 0 && (
           <Select
             label="Filter by another number"
             value=""
-            options={[{ value: "", label: "choose a column" }, ...others.map(({ name }) => ({ value: name, label: name }))]}
+            options={[
+              { value: "", label: "choose a column" },
+              ...others.map(({ name }) => ({ value: name, label: name })),
+            ]}
             onValue={(name) => name !== "" && setExtra([...extra, name])}
           />
         )}
@@ -115,7 +134,9 @@ function Labels({ study, facet, filter, onFilter }: LabelsProps) {
           {isWhole ? "Show fewer" : `Show all ${facet.values.length}`}
         </Button>
       )}
-      {facet.all > facet.values.length && <p class="muted small">{facet.all - facet.values.length} further values are not listed.</p>}
+      {facet.all > facet.values.length && (
+        <p class="muted small">{facet.all - facet.values.length} further values are not listed.</p>
+      )}
     </fieldset>
   );
 }

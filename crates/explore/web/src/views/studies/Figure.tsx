@@ -47,7 +47,10 @@ function Presets({ study }: { study: Study }) {
     <Select
       label="A figure of the study"
       value=""
-      options={[{ value: "", label: "choose one to begin with" }, ...study.figures.map(({ slug, title }) => ({ value: slug, label: `${slug}: ${title}` }))]}
+      options={[
+        { value: "", label: "choose one to begin with" },
+        ...study.figures.map(({ slug, title }) => ({ value: slug, label: `${slug}: ${title}` })),
+      ]}
       onValue={(slug) => {
         const figure = study.figures.find((one) => one.slug === slug);
         if (figure !== undefined) open(figure);
@@ -58,7 +61,9 @@ function Presets({ study }: { study: Study }) {
 
 function Axes({ study, question }: FigureProps) {
   const axes = study.axes.map(({ column, name }) => ({ value: column, label: name }));
-  const numbers = study.metrics.filter(({ name }) => name !== question.metric).map(({ name }) => ({ value: name, label: `${name}, in intervals` }));
+  const numbers = study.metrics
+    .filter(({ name }) => name !== question.metric)
+    .map(({ name }) => ({ value: name, label: `${name}, in intervals` }));
   const none = { value: "none", label: "none" };
   const usual = (name: string) => (name === "none" ? "none" : name);
   const log = (part: string, isOn: boolean) => {
@@ -115,7 +120,11 @@ function Panels({ study, question, pivot }: FigureProps & { pivot: Pivot }) {
         {shownPanels.map((panel) => (
           <figure key={panel.title} class="panel studies-figure">
             <Chart
-              label={panel.title === "" ? `${name} over ${nameOf(study, question.x)}` : `${nameOf(study, question.facet)} ${panel.title}`}
+              label={
+                panel.title === ""
+                  ? `${name} over ${nameOf(study, question.x)}`
+                  : `${nameOf(study, question.facet)} ${panel.title}`
+              }
               x={x}
               y={{ label: unit === "" ? name : `${name} [${unit}]`, isLog: question.log.includes("y") }}
               series={panel.series}
@@ -172,7 +181,8 @@ function panelsOf(question: Question, pivot: Pivot): { panels: Panel[]; places: 
     panels.set(title, panel);
     const color = hasSeries ? (codes[codes.length - 1] ?? 0) : 0;
     const cells = places.map((place) => pivot.cells[row * pivot.columns.places.length + place] ?? null);
-    const scaled = (part: 0 | 1 | 2) => cells.map((cell) => (cell === null ? null : cell[part] === null ? null : cell[part] * scale.factor));
+    const scaled = (part: 0 | 1 | 2) =>
+      cells.map((cell) => (cell === null ? null : cell[part] === null ? null : cell[part] * scale.factor));
     const low = scaled(1);
     panel.series.push({
       // A line needs more than a point, and points of no order have none.

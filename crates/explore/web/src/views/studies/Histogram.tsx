@@ -33,7 +33,11 @@ export function Histogram({ bars, column, filter, onFilter }: HistogramProps) {
   const text = (x: number) => Number((x * scale.factor).toPrecision(6)).toString();
   const set = (low: number, high: number) => {
     const isWhole = low <= (edges[0] ?? 0) && high >= (edges[count] ?? 0);
-    onFilter(isWhole || Number.isNaN(low) || Number.isNaN(high) ? undefined : { column, from: Math.min(low, high), to: Math.max(low, high) });
+    onFilter(
+      isWhole || Number.isNaN(low) || Number.isNaN(high)
+        ? undefined
+        : { column, from: Math.min(low, high), to: Math.max(low, high) },
+    );
   };
   const barAt = (event: PointerEvent) => {
     const rect = box.current?.getBoundingClientRect();

@@ -6,7 +6,17 @@ import { Failed, Loading, Select, Tabs } from "../../ui";
 import { Facets } from "./Facets";
 import { Figure } from "./Figure";
 import { Elsewhere } from "./Elsewhere";
-import { filterText, listed, questionOf, runsText, STATISTICS, type Filter, type Pivot, type Question, type Study } from "./model";
+import {
+  filterText,
+  listed,
+  questionOf,
+  runsText,
+  STATISTICS,
+  type Filter,
+  type Pivot,
+  type Question,
+  type Study,
+} from "./model";
 import { PivotTable } from "./PivotTable";
 import { Runs } from "./Runs";
 import { Shelves } from "./Shelves";
@@ -36,7 +46,11 @@ export function OpenStudy({ study, params }: { study: Study; params: Params }) {
         </p>
       </header>
       <div class="bench studies-bench">
-        <Facets study={study} question={question} onFilter={(column, filter) => change({ ...filterParam("f.", column, filter), page: "" })} />
+        <Facets
+          study={study}
+          question={question}
+          onFilter={(column, filter) => change({ ...filterParam("f.", column, filter), page: "" })}
+        />
         <section class="stack studies-main" aria-label="What the runs did">
           <div class="studies-what">
             <Select
@@ -53,7 +67,12 @@ export function OpenStudy({ study, params }: { study: Study; params: Params }) {
               onValue={(statistic) => change({ statistic: statistic === "mean" ? "" : statistic })}
             />
           </div>
-          <Tabs label="Views of the runs" value={tab} tabs={TABS} onValue={(value) => change({ tab: value === "table" ? "" : value }, false)}>
+          <Tabs
+            label="Views of the runs"
+            value={tab}
+            tabs={TABS}
+            onValue={(value) => change({ tab: value === "table" ? "" : value }, false)}
+          >
             {tab === "table" && <TableTab study={study} question={question} />}
             {tab === "figure" && <Figure study={study} question={question} />}
             {tab === "runs" && <Runs study={study} question={question} params={params} />}
@@ -90,7 +109,11 @@ export function usePivot(question: Question, rows: readonly string[], columns: r
     return () => ends.abort();
   }, [body]);
   // Without another table, such as of a series that becomes a facet, the question is the new one.
-  return { pivot: answered?.pivot, shown: answered === undefined || answered.body === body ? question : answered.question, error };
+  return {
+    pivot: answered?.pivot,
+    shown: answered === undefined || answered.body === body ? question : answered.question,
+    error,
+  };
 }
 
 function TableTab({ study, question }: { study: Study; question: Question }) {
@@ -102,13 +125,18 @@ function TableTab({ study, question }: { study: Study; question: Question }) {
     change(cell, false);
   };
   const move = (rows: readonly string[], columns: readonly string[]) =>
-    change({ rows: rows.length === 0 ? "none" : listed(rows), columns: columns.length === 0 ? "none" : listed(columns) });
+    change({
+      rows: rows.length === 0 ? "none" : listed(rows),
+      columns: columns.length === 0 ? "none" : listed(columns),
+    });
   return (
     <div class="stack">
       <Shelves study={study} rows={question.rows} columns={question.columns} onMove={move} />
       {error !== undefined && <Failed error={error} />}
       {error === undefined && pivot === undefined && <Loading>Counting …</Loading>}
-      {error === undefined && pivot !== undefined && <PivotTable study={study} question={shown} pivot={pivot} onCell={open} />}
+      {error === undefined && pivot !== undefined && (
+        <PivotTable study={study} question={shown} pivot={pivot} onCell={open} />
+      )}
     </div>
   );
 }

@@ -1,8 +1,19 @@
 // The table: labels on both sides, a number with its interval in each cell, which opens the
 // runs behind it.
 import { useState } from "preact/hooks";
-import { Button } from "../../ui";
-import { filtersOfPlace, labelsOf, runsText, shown, type Cell, type Filter, type Pivot, type Question, type Side, type Study } from "./model";
+import { Button, headings } from "../../ui";
+import {
+  filtersOfPlace,
+  labelsOf,
+  runsText,
+  shown,
+  type Cell,
+  type Filter,
+  type Pivot,
+  type Question,
+  type Side,
+  type Study,
+} from "./model";
 
 /** Rows that are drawn at first. */
 const PAGE = 100;
@@ -39,7 +50,7 @@ export function PivotTable({ question, pivot, onCell }: PivotTableProps) {
                       {name}
                     </th>
                   ))}
-                {spans(pivot.columns, level).map(({ label, length, at }) => (
+                {headings(labels(pivot.columns), level).map(({ label, length, at }) => (
                   <th key={at} scope={level + 1 < depth ? "colgroup" : "col"} colSpan={length} class="num">
                     {label === "" ? "all runs" : label}
                   </th>
@@ -62,7 +73,9 @@ export function PivotTable({ question, pivot, onCell }: PivotTableProps) {
                     pivot={pivot}
                     range={range}
                     name={[...labelsOf(pivot.rows, row), ...labelsOf(pivot.columns, column)].join(", ")}
-                    onOpen={() => onCell([...filtersOfPlace(pivot.rows, row), ...filtersOfPlace(pivot.columns, column)])}
+                    onOpen={() =>
+                      onCell([...filtersOfPlace(pivot.rows, row), ...filtersOfPlace(pivot.columns, column)])
+                    }
                   />
                 ))}
               </tr>
@@ -95,11 +108,20 @@ function Value({ cell, pivot, range, name, onOpen }: ValueProps) {
   const runs = n === of ? runsText(of) : `${n} of ${runsText(of)} have a value`;
   return (
     <td class="num studies-cell" style={{ "--heat": `${Math.round(heat * 100)}%` }}>
-      <button type="button" onClick={onOpen} title={[interval === "" ? "" : `95%: ${interval}`, runs].filter(Boolean).join("; ")}>
+      <button
+        type="button"
+        onClick={onOpen}
+        title={[interval === "" ? "" : `95%: ${interval}`, runs].filter(Boolean).join("; ")}
+      >
         <span class="sr">{name}: </span>
         {text}
         {half !== "" && <small class="muted"> {half}</small>}
-        {n < of && !pivot.is_count && <small class="muted"> ({n}/{of})</small>}
+        {n < of && !pivot.is_count && (
+          <small class="muted">
+            {" "}
+            ({n}/{of})
+          </small>
+        )}
       </button>
     </td>
   );
@@ -120,25 +142,17 @@ function corner(side: Side): string[] {
   return side.groups.length === 0 ? [""] : side.groups.map(({ name }) => name);
 }
 
-/** Neighbours with the same label on a level, and on those before it, as one heading. */
-function spans(side: Side, level: number): { label: string; length: number; at: number }[] {
-  const found: { label: string; length: number; at: number }[] = [];
-  side.places.forEach((place, at) => {
-    const before = side.places[at - 1];
-    const isSame = before !== undefined && level + 1 < side.groups.length && place.slice(0, level + 1).every((code, i) => code === before[i]);
-    const last = found[found.length - 1];
-    if (isSame && last !== undefined) last.length += 1;
-    else found.push({ label: labelsOf(side, at)[level] ?? "", length: 1, at });
-  });
-  return found;
+/** The labels of the first places of a side. */
+function labels(side: Side, count = side.places.length): string[][] {
+  return Array.from({ length: Math.min(count, side.places.length) }, (_, place) => labelsOf(side, place));
 }
 
 /** The headings that begin at a row. */
 function heads(side: Side, row: number, count: number): { label: string; length: number; level: number }[] {
   if (side.groups.length === 0) return [{ label: "all runs", length: 1, level: 0 }];
-  const shownSide = { ...side, places: side.places.slice(0, count) };
+  const all = labels(side, count);
   return side.groups.flatMap((_, level) => {
-    const span = spans(shownSide, level).find(({ at }) => at === row);
-    return span === undefined ? [] : [{ label: span.label, length: span.length, level }];
+    const heading = headings(all, level).find(({ at }) => at === row);
+    return heading === undefined ? [] : [{ ...heading, level }];
   });
 }

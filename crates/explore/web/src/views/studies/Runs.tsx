@@ -2,10 +2,10 @@
 // again.
 import { useState } from "preact/hooks";
 import { change, type Params } from "../../lib/address";
+import { useAnswer } from "../../lib/useAnswer";
 import { Button, Failed, Loading, Table, type Column, type Sort } from "../../ui";
 import { Again } from "./Again";
 import { both, nameOf, runsText, type Filter, type Question, type Study } from "./model";
-import { useAnswer } from "./useAnswer";
 
 /** Runs of a page. */
 const PAGE = 50;
@@ -29,10 +29,17 @@ export function Runs({ study, question, params }: RunsProps) {
   const page = Math.max(0, Number.parseInt(params["page"] ?? "0", 10) || 0);
   const sort: Sort = { key: params["sort"] ?? "run", isDescending: params["down"] === "yes" };
   const filters = both(question.filters, question.cell);
-  const others = [question.metric, ...(question.metric === "unfinished" ? [] : ["unfinished"]), "retransmissions", "timeouts"];
-  const known = others.filter((name, i) => others.indexOf(name) === i && study.metrics.some((metric) => metric.name === name));
+  const others = [
+    question.metric,
+    ...(question.metric === "unfinished" ? [] : ["unfinished"]),
+    "retransmissions",
+    "timeouts",
+  ];
+  const known = others.filter(
+    (name, i) => others.indexOf(name) === i && study.metrics.some((metric) => metric.name === name),
+  );
   const columns = [...study.axes.map((axis) => axis.column), ...known, "failure"];
-  const body = JSON.stringify({
+  const { answer, error } = useAnswer<Answer>("/api/studies/runs", {
     study: question.study,
     columns,
     filters,
@@ -41,7 +48,6 @@ export function Runs({ study, question, params }: RunsProps) {
     offset: page * PAGE,
     limit: PAGE,
   });
-  const { answer, error } = useAnswer<Answer>("/api/studies/runs", body);
   if (error !== undefined) return <Failed error={error} />;
   if (answer === undefined) return <Loading>Reading the runs …</Loading>;
   const pages = Math.ceil(answer.total / PAGE);
@@ -74,12 +80,18 @@ export function Runs({ study, question, params }: RunsProps) {
         onRow={(row) => choose(Number(row[0]))}
         isSelected={(row) => row[0] === chosen}
         sort={sort}
-        onSort={({ key, isDescending }) => change({ sort: key === "run" ? "" : key, down: isDescending ? "yes" : "", page: "" })}
+        onSort={({ key, isDescending }) =>
+          change({ sort: key === "run" ? "" : key, down: isDescending ? "yes" : "", page: "" })
+        }
         empty="The filters leave no run."
       />
       {pages > 1 && (
         <div class="row" role="group" aria-label="Pages">
-          <Button size="small" disabled={page === 0} onClick={() => change({ page: page === 1 ? "" : String(page - 1) })}>
+          <Button
+            size="small"
+            disabled={page === 0}
+            onClick={() => change({ page: page === 1 ? "" : String(page - 1) })}
+          >
             Previous
           </Button>
           <Button size="small" disabled={page + 1 >= pages} onClick={() => change({ page: String(page + 1) })}>
@@ -102,11 +114,18 @@ function text(value: number | string | null | undefined): string {
 /** Of which cell of the table the runs are. */
 function Cell({ study, cell }: { study: Study; cell: Filter[] }) {
   if (cell.length === 0) return null;
-  const words = cell.map(({ column, only, from, to }) => `${nameOf(study, column)} ${only?.join(" or ") ?? `${from ?? ""} to ${to ?? ""}`}`);
+  const words = cell.map(
+    ({ column, only, from, to }) => `${nameOf(study, column)} ${only?.join(" or ") ?? `${from ?? ""} to ${to ?? ""}`}`,
+  );
   const clear = Object.fromEntries(cell.map(({ column }) => [`c.${column}`, ""]));
   return (
     <p class="row">
-      <span class="muted">Behind the cell</span> {words.map((word) => <span key={word} class="tag tag-accent">{word}</span>)}
+      <span class="muted">Behind the cell</span>{" "}
+      {words.map((word) => (
+        <span key={word} class="tag tag-accent">
+          {word}
+        </span>
+      ))}
       <Button size="small" kind="quiet" onClick={() => change({ ...clear, page: "" })}>
         Show all runs
       </Button>

@@ -16,7 +16,9 @@ export interface ShelvesProps {
 export function Shelves({ study, rows, columns, onMove }: ShelvesProps) {
   const [held, hold] = useState<string>();
   const [over, setOver] = useState<Shelf>();
-  const out = study.axes.map((axis) => axis.column).filter((column) => !rows.includes(column) && !columns.includes(column));
+  const out = study.axes
+    .map((axis) => axis.column)
+    .filter((column) => !rows.includes(column) && !columns.includes(column));
   const on: Record<Shelf, readonly string[]> = { rows, columns, out };
   const put = (column: string, shelf: Shelf, at?: number) => {
     const without = (names: readonly string[]) => names.filter((name) => name !== column);
@@ -45,7 +47,9 @@ export function Shelves({ study, rows, columns, onMove }: ShelvesProps) {
             event.preventDefault();
             setOver(undefined);
             if (held === undefined) return;
-            const chips = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-chip]")].filter((chip) => chip.dataset["chip"] !== held);
+            const chips = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-chip]")].filter(
+              (chip) => chip.dataset["chip"] !== held,
+            );
             const at = chips.filter((chip) => {
               const box = chip.getBoundingClientRect();
               return box.left + box.width / 2 < event.clientX;
@@ -81,7 +85,12 @@ export function Shelves({ study, rows, columns, onMove }: ShelvesProps) {
               class="studies-chip studies-more"
               label="Group by a number"
               button="+ a number"
-              groups={[{ title: "Cut into intervals, as rows", items: metrics.map(({ name }) => ({ label: name, onSelect: () => put(name, "rows") })) }]}
+              groups={[
+                {
+                  title: "Cut into intervals, as rows",
+                  items: metrics.map(({ name }) => ({ label: name, onSelect: () => put(name, "rows") })),
+                },
+              ]}
             />
           )}
         </div>

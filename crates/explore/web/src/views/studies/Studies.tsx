@@ -1,8 +1,7 @@
 // The view "Studies": the studies of the folder that was opened, and one of them.
-import { useEffect, useState } from "preact/hooks";
 import type { ViewProps } from "../../app/views";
 import { href } from "../../lib/address";
-import { ask } from "../../lib/api";
+import { useAnswer } from "../../lib/useAnswer";
 import { Empty, Failed, Loading } from "../../ui";
 import type { Listing, Study } from "./model";
 import { OpenStudy } from "./OpenStudy";
@@ -13,25 +12,21 @@ export default function Studies({ params }: ViewProps) {
   return (
     <div class="view studies">
       <h1 class="sr">Studies</h1>
-      {study === undefined ? <List /> : study.endsWith(".toml") && !study.startsWith("run:") ? <StudyFile key={study} file={study} /> : <Opened study={study} params={params} />}
+      {study === undefined ? (
+        <List />
+      ) : study.endsWith(".toml") && !study.startsWith("run:") ? (
+        <StudyFile key={study} file={study} />
+      ) : (
+        <Opened key={study} study={study} params={params} />
+      )}
     </div>
   );
 }
 
 /** The studies that there are. */
 function List() {
-  const [listing, setListing] = useState<Listing>();
-  const [error, setError] = useState<unknown>();
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    const ends = new AbortController();
-    setError(undefined);
-    ask<Listing>("/api/studies", {}, ends.signal)
-      .then(setListing)
-      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
-    return () => ends.abort();
-  }, [attempt]);
-  if (error !== undefined) return <Nothing error={error} onRetry={() => setAttempt(attempt + 1)} />;
+  const { answer: listing, error, retry } = useAnswer<Listing>("/api/studies", {});
+  if (error !== undefined) return <Nothing error={error} onRetry={retry} />;
   if (listing === undefined) return <Loading>Looking for studies …</Loading>;
   if (listing.studies.length === 0) {
     return (
@@ -46,7 +41,11 @@ function List() {
     <div class="studies-list">
       <p class="muted">In {listing.folder}</p>
       <Links title="Results" about="Runs to filter, group and draw." names={results.map(({ study }) => study)} />
-      <Links title="Studies to run" about="Files: what each would run, and the run itself where it is short." names={files.map(({ study }) => study)} />
+      <Links
+        title="Studies to run"
+        about="Files: what each would run, and the run itself where it is short."
+        names={files.map(({ study }) => study)}
+      />
       {listing.is_cut && <p class="muted">There are more: open a folder further down to see them.</p>}
     </div>
   );
@@ -91,18 +90,8 @@ function Nothing({ error, onRetry }: { error: unknown; onRetry: () => void }) {
 
 /** One study: opened once, however the question changes. */
 function Opened({ study, params }: { study: string; params: ViewProps["params"] }) {
-  const [opened, setOpened] = useState<{ name: string; study: Study }>();
-  const [error, setError] = useState<unknown>();
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    const ends = new AbortController();
-    setError(undefined);
-    ask<Study>("/api/studies/open", { study }, ends.signal)
-      .then((found) => setOpened({ name: study, study: found }))
-      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
-    return () => ends.abort();
-  }, [study, attempt]);
-  if (error !== undefined) return <Failed error={error} onRetry={() => setAttempt(attempt + 1)} />;
-  if (opened?.name !== study) return <Loading>Opening {study} …</Loading>;
-  return <OpenStudy study={opened.study} params={params} />;
+  const { answer, error, retry } = useAnswer<Study>("/api/studies/open", { study });
+  if (error !== undefined) return <Failed error={error} onRetry={retry} />;
+  if (answer === undefined) return <Loading>Opening {study} …</Loading>;
+  return <OpenStudy study={answer} params={params} />;
 }

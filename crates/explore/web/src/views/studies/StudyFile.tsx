@@ -1,9 +1,10 @@
 // A file of a study: what it would run, and the run itself where it is short.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { go, href } from "../../lib/address";
-import { ask, stream } from "../../lib/api";
+import { stream } from "../../lib/api";
 import { shareable } from "../../lib/share";
 import { shellWord } from "../../lib/shell";
+import { useAnswer } from "../../lib/useAnswer";
 import { Button, Copy, Failed, Loading, messageOf, Note, Progress } from "../../ui";
 import { runsText } from "./model";
 
@@ -34,22 +35,12 @@ interface Line {
 }
 
 export function StudyFile({ file }: { file: string }) {
-  const [plan, setPlan] = useState<Plan>();
-  const [error, setError] = useState<unknown>();
-  const [attempt, setAttempt] = useState(0);
+  const { answer: plan, error, retry } = useAnswer<Plan>("/api/studies/plan", { study: file });
   const command = `bentpipe study ${shellWord(file)}`;
   useEffect(() => {
-    const ends = new AbortController();
-    setError(undefined);
-    ask<Plan>("/api/studies/plan", { study: file }, ends.signal)
-      .then((found) => {
-        setPlan(found);
-        shareable.value = { name: found.name, command };
-      })
-      .catch((failure: unknown) => !ends.signal.aborted && setError(failure));
-    return () => ends.abort();
-  }, [file, attempt]);
-  if (error !== undefined) return <Failed error={error} onRetry={() => setAttempt(attempt + 1)} />;
+    if (plan !== undefined) shareable.value = { name: plan.name, command };
+  }, [plan]);
+  if (error !== undefined) return <Failed error={error} onRetry={retry} />;
   if (plan === undefined) return <Loading>Reading {file} …</Loading>;
   return (
     <div class="stack studies-list">
@@ -64,7 +55,12 @@ export function StudyFile({ file }: { file: string }) {
           : `${runsText(plan.runs)}: ${plan.cells.toLocaleString("en")} cells with ${plan.replications} each, of ${plan.scenario ?? ""}.`}
       </p>
       {plan.runs > 0 && plan.runs <= plan.most && <RunIt file={file} runs={plan.runs} />}
-      {plan.runs > plan.most && <p class="muted">The page runs {plan.most.toLocaleString("en")} at most: run it with the command, and open its folder of results.</p>}
+      {plan.runs > plan.most && (
+        <p class="muted">
+          The page runs {plan.most.toLocaleString("en")} at most: run it with the command, and open its folder of
+          results.
+        </p>
+      )}
       <div class="row">
         <code class="studies-code">{command}</code>
         <Copy text={command} what="the command" />

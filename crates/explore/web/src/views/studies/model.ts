@@ -139,7 +139,11 @@ function decoded(part: string): string {
   }
 }
 
-const list = (text: string): string[] => text.split(",").filter((part) => part !== "").map(decoded);
+const list = (text: string): string[] =>
+  text
+    .split(",")
+    .filter((part) => part !== "")
+    .map(decoded);
 
 /** Names as a parameter of the address. */
 export function listed(names: readonly string[]): string {
@@ -148,13 +152,20 @@ export function listed(names: readonly string[]): string {
 
 /** The text of a filter in the address: `cubic,hybla`, or `0.1..2`. */
 export function filterText(filter: Filter): string {
-  if (filter.only !== undefined) return filter.only.length === 0 ? "," : listed(filter.only.map((name) => (name === "" ? "%" : name)));
+  if (filter.only !== undefined)
+    return filter.only.length === 0 ? "," : listed(filter.only.map((name) => (name === "" ? "%" : name)));
   return `${filter.from ?? ""}..${filter.to ?? ""}`;
 }
 
 function filterOf(study: Study, column: string, text: string): Filter | undefined {
   if (study.axes.some((axis) => axis.column === column) || column === "failure") {
-    return { column, only: text.split(",").filter((part) => part !== "").map((part) => (part === "%25" ? "" : decoded(part))) };
+    return {
+      column,
+      only: text
+        .split(",")
+        .filter((part) => part !== "")
+        .map((part) => (part === "%25" ? "" : decoded(part))),
+    };
   }
   const [from = "", to = ""] = text.split("..", 2);
   const filter: Filter = { column };
@@ -166,7 +177,9 @@ function filterOf(study: Study, column: string, text: string): Filter | undefine
 /** The filters that parameters with this prefix are. */
 function filtersOf(study: Study, params: Params, prefix: string): Filter[] {
   const found = Object.entries(params).filter(([name]) => name.startsWith(prefix));
-  return found.map(([name, text]) => filterOf(study, name.slice(prefix.length), text)).filter((filter) => filter !== undefined);
+  return found
+    .map(([name, text]) => filterOf(study, name.slice(prefix.length), text))
+    .filter((filter) => filter !== undefined);
 }
 
 /** The question without parameters: the last axis across, the others with few points down. */
@@ -197,8 +210,10 @@ export function defaults(study: Study): Question {
 /** What the address asks. `none` is an axis that is deliberately not there. */
 export function questionOf(study: Study, params: Params): Question {
   const usual = defaults(study);
-  const known = (name: string) => study.axes.some((axis) => axis.column === name) || study.metrics.some((metric) => metric.name === name);
-  const one = (name: string | undefined, otherwise: string) => (name === "none" ? "" : name !== undefined && known(name) ? name : otherwise);
+  const known = (name: string) =>
+    study.axes.some((axis) => axis.column === name) || study.metrics.some((metric) => metric.name === name);
+  const one = (name: string | undefined, otherwise: string) =>
+    name === "none" ? "" : name !== undefined && known(name) ? name : otherwise;
   const several = (text: string | undefined, otherwise: string[]) =>
     text === undefined ? otherwise : text === "none" ? [] : list(text).filter(known);
   const facet = one(params["facet"], usual.facet);
@@ -207,7 +222,9 @@ export function questionOf(study: Study, params: Params): Question {
   const isOne = (column: string) => filters.some((filter) => filter.column === column && filter.only?.length === 1);
   // An axis has one place in a figure.
   if ((x === facet || isOne(x)) && params["x"] === undefined) {
-    const free = study.axes.filter(({ column, points }) => column !== facet && column !== usual.series && !isOne(column) && points.length > 1);
+    const free = study.axes.filter(
+      ({ column, points }) => column !== facet && column !== usual.series && !isOne(column) && points.length > 1,
+    );
     x = (free.find(({ numbers }) => numbers !== null) ?? free[0])?.column ?? x;
   }
   const series = one(params["series"], usual.series);
@@ -216,7 +233,9 @@ export function questionOf(study: Study, params: Params): Question {
     rows: several(params["rows"], usual.rows),
     columns: several(params["columns"], usual.columns),
     metric: study.metrics.some((metric) => metric.name === params["metric"]) ? (params["metric"] ?? "") : usual.metric,
-    statistic: STATISTICS.some(({ value }) => value === params["statistic"]) ? (params["statistic"] ?? "") : usual.statistic,
+    statistic: STATISTICS.some(({ value }) => value === params["statistic"])
+      ? (params["statistic"] ?? "")
+      : usual.statistic,
     filters,
     cell: filtersOf(study, params, "c."),
     x,

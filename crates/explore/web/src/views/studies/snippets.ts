@@ -7,7 +7,8 @@ function quantile(statistic: string): number | undefined {
   return found === null ? undefined : Number(found[1]) / 100;
 }
 
-const sqlName = (column: string): string => (/^[a-z_][a-z0-9_]*$/.test(column) ? column : `"${column.replaceAll('"', '""')}"`);
+const sqlName = (column: string): string =>
+  /^[a-z_][a-z0-9_]*$/.test(column) ? column : `"${column.replaceAll('"', '""')}"`;
 const sqlText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 const pyText = (text: string): string => JSON.stringify(text);
 
@@ -34,7 +35,9 @@ function sqlFilter({ column, only, from, to }: Filter): string {
     const value = column === "failure" ? `coalesce(${name}, '')` : name;
     return `${value} IN (${only.map(sqlText).join(", ")})`;
   }
-  return [from === undefined ? "" : `${name} >= ${from}`, to === undefined ? "" : `${name} <= ${to}`].filter(Boolean).join(" AND ");
+  return [from === undefined ? "" : `${name} >= ${from}`, to === undefined ? "" : `${name} <= ${to}`]
+    .filter(Boolean)
+    .join(" AND ");
 }
 
 /** The axes that group, without numbers that the page cuts into intervals. */
@@ -44,8 +47,13 @@ function keys(study: Study, groups: readonly string[]): string[] {
 
 export function duckdb(study: Study, question: Question, groups: readonly string[]): string {
   const by = keys(study, groups);
-  const from = study.is_folder ? `read_parquet(${sqlText(study.path)}, hive_partitioning = true, hive_types_autocast = false)` : sqlText(study.path);
-  const lines = [`SELECT ${[...by.map(sqlName), "count(*) AS runs", `${sqlNumber(question)} AS value`].join(", ")}`, `FROM ${from}`];
+  const from = study.is_folder
+    ? `read_parquet(${sqlText(study.path)}, hive_partitioning = true, hive_types_autocast = false)`
+    : sqlText(study.path);
+  const lines = [
+    `SELECT ${[...by.map(sqlName), "count(*) AS runs", `${sqlNumber(question)} AS value`].join(", ")}`,
+    `FROM ${from}`,
+  ];
   const filters = question.filters.map(sqlFilter).filter((text) => text !== "");
   if (filters.length > 0) lines.push(`WHERE ${filters.join("\n  AND ")}`);
   if (by.length > 0) lines.push("GROUP BY ALL ORDER BY ALL");
@@ -74,7 +82,9 @@ function pyFilter({ column, only, from, to }: Filter): string {
     const value = column === "failure" ? `${of}.fill_null("")` : of;
     return `${value}.is_in([${only.map(pyText).join(", ")}])`;
   }
-  return [from === undefined ? "" : `${of} >= ${from}`, to === undefined ? "" : `${of} <= ${to}`].filter(Boolean).join(", ");
+  return [from === undefined ? "" : `${of} >= ${from}`, to === undefined ? "" : `${of} <= ${to}`]
+    .filter(Boolean)
+    .join(", ");
 }
 
 export function polars(study: Study, question: Question, groups: readonly string[]): string {

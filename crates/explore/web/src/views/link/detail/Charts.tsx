@@ -1,6 +1,7 @@
 // The curves of one run, or of two with the same axes: window, rate, queue, RTT, received.
 // All share the cursor and the range of time.
 import { Chart, type ChartHandle, type Level, type Mark, type Series, type Span, type Tone } from "../../../ui/Chart";
+import { lastAt } from "../../../lib/search";
 import type { Band, Banded, Cause, Curve, Limits, Run } from "./types";
 import { CAUSES, counted, seconds, titleOf } from "./words";
 
@@ -24,23 +25,33 @@ const TONES: Readonly<Record<Cause, Tone>> = {
 /** Shades that follow each other differ. */
 const SHADES: readonly Tone[] = ["accent", "muted"];
 
-const time = (label: string, end: number) => ({ label, from: 0, to: end, format: (t: number) => String(Math.round(t * 1000) / 1000) });
+const time = (label: string, end: number) => ({
+  label,
+  from: 0,
+  to: end,
+  format: (t: number) => String(Math.round(t * 1000) / 1000),
+});
 
 /** The value of a line at a time, held since the last point. */
 function valueAt(run: Run, curve: Curve, t: number): number {
   const { t: times, v } = run.series[curve];
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] ?? Infinity) <= t) low = middle + 1;
-    else high = middle;
-  }
-  return v[Math.max(0, low - 1)] ?? 0;
+  return (
+    v[
+      Math.max(
+        0,
+        lastAt(times.length, (i) => times[i] ?? Infinity, t),
+      )
+    ] ?? 0
+  );
 }
 
 function spans(run: Run): Span[] {
-  return run.phases.map((phase, i) => ({ from: phase.from, to: phase.to, label: phase.title, tone: SHADES[i % 2] ?? "muted" }));
+  return run.phases.map((phase, i) => ({
+    from: phase.from,
+    to: phase.to,
+    label: phase.title,
+    tone: SHADES[i % 2] ?? "muted",
+  }));
 }
 
 /** Losses at the height of a curve, and timeouts as lines. */
@@ -59,7 +70,15 @@ function marks(shown: readonly Shown[], curve: Curve): Mark[] {
   return all.toSorted((a, b) => a.at - b.at);
 }
 
-export function Charts({ shown, isWide, handles }: { shown: readonly Shown[]; isWide: boolean; handles?: (chart: ChartHandle | null) => void }) {
+export function Charts({
+  shown,
+  isWide,
+  handles,
+}: {
+  shown: readonly Shown[];
+  isWide: boolean;
+  handles?: (chart: ChartHandle | null) => void;
+}) {
   const first = shown[0]?.run;
   if (first === undefined) return null;
   const end = Math.max(...shown.map(({ run }) => run.end_s));
@@ -75,7 +94,9 @@ export function Charts({ shown, isWide, handles }: { shown: readonly Shown[]; is
         kind,
         width: 1.6,
       };
-      return band === null || band === undefined ? [line] : [bandOf(band, band[curve], i, isWide, shown.length > 1 ? `${name(run)}: ` : ""), line];
+      return band === null || band === undefined
+        ? [line]
+        : [bandOf(band, band[curve], i, isWide, shown.length > 1 ? `${name(run)}: ` : ""), line];
     });
   const more = (curve: "ssthresh" | "flight", label: string, color: number, dash: number): Series[] =>
     shown.length > 1 || first.series[curve].t.length === 0
@@ -90,18 +111,27 @@ export function Charts({ shown, isWide, handles }: { shown: readonly Shown[]; is
     rtt: [{ y: link.rtt_s, label: "propagation", tone: "muted" }],
   } satisfies Record<string, Level[]>;
   const phases = shown.length === 1 ? spans(first) : [];
-  const x = (label: string) => ({ ...time(label, end), values: [0, end] });
+  // What the charts below the window have in common; spans have their words above.
+  const shared = {
+    group: GROUP,
+    height: 150,
+    x: { ...time("time [s]", end), values: [0, end] },
+    spans: phases.map((span) => ({ ...span, label: "" })),
+  };
   return (
     <div class="detail-charts">
       {has("cwnd") && (
         <Chart
+          {...shared}
           label="Congestion window"
           description={losses(shown)}
-          group={GROUP}
           height={210}
-          x={x("time [s]")}
           y={{ label: "segments" }}
-          series={[...lines("cwnd", "cwnd", "step"), ...more("ssthresh", "ssthresh", 7, 2), ...more("flight", "in flight", 2, 1)]}
+          series={[
+            ...lines("cwnd", "cwnd", "step"),
+            ...more("ssthresh", "ssthresh", 7, 2),
+            ...more("flight", "in flight", 2, 1),
+          ]}
           marks={marks(shown, "cwnd")}
           levels={levels.cwnd}
           spans={phases}
@@ -109,55 +139,36 @@ export function Charts({ shown, isWide, handles }: { shown: readonly Shown[]; is
         />
       )}
       <Chart
+        {...shared}
         label="Rate of delivery in order, over two RTTs"
         description="A repaired loss releases at once what waited behind it, which may exceed the rate of the link"
-        group={GROUP}
-        height={150}
-        x={x("time [s]")}
         y={{ label: "Mbit/s" }}
         series={lines("rate", "rate", "step")}
         levels={levels.rate}
-        spans={unlabelled(phases)}
       />
       {has("queue") && (
         <Chart
+          {...shared}
           label="Queue before the link"
-          group={GROUP}
-          height={150}
-          x={x("time [s]")}
           y={{ label: "packets" }}
           series={lines("queue", "waiting", "step")}
           marks={marks(shown, "queue").filter((mark) => mark.y !== undefined)}
           levels={levels.queue}
-          spans={unlabelled(phases)}
         />
       )}
       {has("rtt") && (
         <Chart
+          {...shared}
           label="Round-trip time"
-          group={GROUP}
-          height={150}
-          x={x("time [s]")}
           y={{ label: "s", format: (v) => String(Math.round(v * 1000) / 1000) }}
           series={lines("rtt", "RTT", "step")}
           levels={levels.rtt}
-          spans={unlabelled(phases)}
         />
       )}
-      <Chart
-        label="Received in order"
-        group={GROUP}
-        height={150}
-        x={x("time [s]")}
-        y={{ label: "MB" }}
-        series={lines("received", "received", "step")}
-        spans={unlabelled(phases)}
-      />
+      <Chart {...shared} label="Received in order" y={{ label: "MB" }} series={lines("received", "received", "step")} />
     </div>
   );
 }
-
-const unlabelled = (all: readonly Span[]) => all.map((span) => ({ ...span, label: "" }));
 
 function bandOf(band: Band, limits: Limits, color: number, isWide: boolean, of: string): Series {
   const [low, high] = isWide ? [limits.least, limits.most] : [limits.low, limits.high];

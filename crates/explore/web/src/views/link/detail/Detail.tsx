@@ -74,7 +74,10 @@ export default function Detail(props: DetailProps) {
       <div class="detail-bar">
         <label class="detail-choice">
           Compare with{" "}
-          <select value={props.beside === undefined ? "" : keyOf(props.beside)} onChange={(event) => props.onBeside(event.currentTarget.value)}>
+          <select
+            value={props.beside === undefined ? "" : keyOf(props.beside)}
+            onChange={(event) => props.onBeside(event.currentTarget.value)}
+          >
             <option value="">None</option>
             {props.rows
               .filter((row) => keyOf(row) !== keyOf(props.row))
@@ -88,7 +91,10 @@ export default function Detail(props: DetailProps) {
         {run !== undefined && run.seeds.length > 1 && (
           <label class="detail-choice">
             Run{" "}
-            <select value={seed === undefined ? "" : String(seed)} onChange={(event) => change({ _seed: event.currentTarget.value })}>
+            <select
+              value={seed === undefined ? "" : String(seed)}
+              onChange={(event) => change({ _seed: event.currentTarget.value })}
+            >
               <option value="">Median time</option>
               {run.seeds.map((each) => (
                 <option key={each.seed} value={String(each.seed)}>
@@ -106,15 +112,25 @@ export default function Detail(props: DetailProps) {
               min={1}
               max={run.users}
               value={run.user}
-              onChange={(event) => change({ _user: event.currentTarget.value === "1" ? "" : event.currentTarget.value })}
+              onChange={(event) =>
+                change({ _user: event.currentTarget.value === "1" ? "" : event.currentTarget.value })
+              }
             />
           </label>
         )}
-        {run !== undefined && run.runs > 1 && <Checkbox label="Band over all runs instead of the 10th to 90th percentile" checked={isWide} onChange={setWide} />}
+        {run !== undefined && run.runs > 1 && (
+          <Checkbox
+            label="Band over all runs instead of the 10th to 90th percentile"
+            checked={isWide}
+            onChange={setWide}
+          />
+        )}
       </div>
       {run !== undefined && <p class="detail-facts">{facts(run)}</p>}
       {error !== undefined && <Failed error={error} onRetry={one.error === undefined ? other.retry : one.retry} />}
-      {run === undefined && error === undefined && <Loading>{props.isDone ? "Repeating the run with full recording …" : "Waiting for the answer …"}</Loading>}
+      {run === undefined && error === undefined && (
+        <Loading>{props.isDone ? "Repeating the run with full recording …" : "Waiting for the answer …"}</Loading>
+      )}
       {run !== undefined && (
         <>
           <div class={one.isStale ? "detail-both is-stale" : "detail-both"}>
@@ -142,7 +158,9 @@ export default function Detail(props: DetailProps) {
           </div>
           {run.series.cwnd.t.length > 0 &&
             (from === undefined ? (
-              <Button onClick={() => change({ _at: String(run.started_s) })}>Step through the run packet by packet</Button>
+              <Button onClick={() => change({ _at: String(run.started_s) })}>
+                Step through the run packet by packet
+              </Button>
             ) : (
               <Stepper asked={first} run={run} from={from} onFrom={packets} />
             ))}

@@ -38,7 +38,8 @@ function edges(packets: Packets, from: number, to: number): { ack: [number, numb
   const mss = packets.mss_bytes;
   let ack = packets.acknowledged_before / mss;
   let sent = packets.sent_before / mss;
-  const room = (step: { cwnd: number; flight: number } | undefined) => (step === undefined ? 0 : Math.max(0, Math.floor(step.cwnd) - step.flight));
+  const room = (step: { cwnd: number; flight: number } | undefined) =>
+    step === undefined ? 0 : Math.max(0, Math.floor(step.cwnd) - step.flight);
   let edge = sent;
   const lines = { ack: [[from, ack]] as [number, number][], window: [[from, edge]] as [number, number][] };
   for (const step of packets.steps) {
@@ -97,15 +98,21 @@ export function Diagram({ packets, from, to, at, onPick }: DiagramProps) {
   const x = (t: number) => LEFT + ((t - from) / (to - from)) * (width - LEFT - RIGHT);
   const y = (segments: number) => HEIGHT - BOTTOM - ((segments - y0) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
   const n = (value: number) => value.toFixed(1);
-  const path = (points: readonly (readonly [number, number])[]) => points.map(([t, s], i) => `${i === 0 ? "M" : "L"}${n(x(t))} ${n(y(s))}`).join("");
+  const path = (points: readonly (readonly [number, number])[]) =>
+    points.map(([t, s], i) => `${i === 0 ? "M" : "L"}${n(x(t))} ${n(y(s))}`).join("");
   const shapes: Record<string, string> = {};
   const add = (kind: string, shape: string) => (shapes[kind] = (shapes[kind] ?? "") + shape);
   packets.steps.forEach((step, i) => {
     const [px, py] = [x(step.t), y(places[i] ?? 0)];
     const tall = Math.max(3, ((step.bytes / mss) * (HEIGHT - TOP - BOTTOM)) / (y1 - y0));
     if (step.kind === "sent") add("sent", `M${n(px)} ${n(py - tall / 2)}V${n(py + tall / 2)}`);
-    else if (step.kind === "resent") add("resent", `M${n(px - 4)} ${n(py + 4)}L${n(px)} ${n(py - 4)}L${n(px + 4)} ${n(py + 4)}Z`);
-    else if (step.kind === "lost") add("lost", `M${n(px - 4)} ${n(py - 4)}L${n(px + 4)} ${n(py + 4)}M${n(px - 4)} ${n(py + 4)}L${n(px + 4)} ${n(py - 4)}`);
+    else if (step.kind === "resent")
+      add("resent", `M${n(px - 4)} ${n(py + 4)}L${n(px)} ${n(py - 4)}L${n(px + 4)} ${n(py + 4)}Z`);
+    else if (step.kind === "lost")
+      add(
+        "lost",
+        `M${n(px - 4)} ${n(py - 4)}L${n(px + 4)} ${n(py + 4)}M${n(px - 4)} ${n(py + 4)}L${n(px + 4)} ${n(py - 4)}`,
+      );
     else if (step.kind === "received" || step.kind === "ahead") add("received", `M${n(px - 1)} ${n(py)}h2`);
     else if (step.kind === "duplicate") add("duplicate", `M${n(px - 3)} ${n(py)}h6`);
     else if (step.kind === "timeout") add("timeout", `M${n(px)} ${TOP}V${HEIGHT - BOTTOM}`);
@@ -127,7 +134,12 @@ export function Diagram({ packets, from, to, at, onPick }: DiagramProps) {
   const digits = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(Math.max(1e-6, (to - from) / 5)))));
   return (
     <div ref={box} class="detail-diagram" onClick={pick}>
-      <svg width={width} height={HEIGHT} role="img" aria-label={`Time-sequence diagram, ${packets.steps.length} steps; the buttons below step through them`}>
+      <svg
+        width={width}
+        height={HEIGHT}
+        role="img"
+        aria-label={`Time-sequence diagram, ${packets.steps.length} steps; the buttons below step through them`}
+      >
         {ticks(from, to, Math.max(2, width / 130)).map((t) => (
           <g key={`x${t}`} class="detail-tick">
             <line x1={x(t)} x2={x(t)} y1={TOP} y2={HEIGHT - BOTTOM} />

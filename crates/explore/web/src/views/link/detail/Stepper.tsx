@@ -126,7 +126,11 @@ export function Stepper({ asked, run, from, onFrom }: StepperProps) {
             <Button size="small" onClick={() => next(1)}>
               Next loss
             </Button>
-            <span class="num muted">{steps.length === 0 ? "nothing happens in this time" : `${(at + 1).toLocaleString("en-GB")} of ${counted(steps.length, "step")}`}</span>
+            <span class="num muted">
+              {steps.length === 0
+                ? "nothing happens in this time"
+                : `${(at + 1).toLocaleString("en-GB")} of ${counted(steps.length, "step")}`}
+            </span>
           </div>
           <div class="detail-step" aria-live="polite">
             {step !== undefined && (

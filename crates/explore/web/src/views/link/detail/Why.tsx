@@ -13,7 +13,8 @@ export function Why({ run, onPackets }: { run: Run; onPackets: ((from: number) =
     const same = now !== null && Math.abs(now[0] - next[0]) < 1e-9 && Math.abs(now[1] - next[1]) < 1e-9;
     range.value = same ? null : next;
   };
-  const isShown = (from: number, to: number) => now !== null && now[0] <= from && now[1] >= to && now[1] - now[0] <= (to - from) * 1.2 + 3e-3;
+  const isShown = (from: number, to: number) =>
+    now !== null && now[0] <= from && now[1] >= to && now[1] - now[0] <= (to - from) * 1.2 + 3e-3;
   return (
     <section class="detail-why" aria-label={`Why: ${titleOf(run.row)}`}>
       <h3>Why</h3>

@@ -1,8 +1,20 @@
 // The flat map: an equirectangular projection. Lines in space are drawn as the places
 // below them.
-import { geoEquirectangular, geoGraticule10, geoPath } from "d3-geo";
+import { geoEquirectangular } from "d3-geo";
 import type { Sky } from "../model";
-import { FRONT, HIDDEN, RADIAN, Screen, wrapped, type BaseColours, type Camera, type Context, type Point, type Spot, type View } from "./view";
+import {
+  FRONT,
+  HIDDEN,
+  RADIAN,
+  Screen,
+  wrapped,
+  type BaseColours,
+  type Camera,
+  type Context,
+  type Point,
+  type Spot,
+  type View,
+} from "./view";
 
 /** Degrees of a piece of a line. */
 const PIECE = 5;
@@ -11,16 +23,14 @@ const MOST_PIECES = 40;
 const STEPS = 20;
 
 export class Flat extends Screen implements View {
-  #width = 1;
-  #height = 1;
   #longitude = 0;
   #latitude = 0;
   /** Pixels of a degree. */
   #scale = 1;
 
   set(width: number, height: number, camera: Camera): void {
-    this.#width = width;
-    this.#height = height;
+    this.width = width;
+    this.height = height;
     this.#scale = Math.max(width / 360, height / 180) * camera.zoom;
     this.#longitude = camera.longitude;
     const room = Math.max(0, 90 - height / 2 / this.#scale);
@@ -28,35 +38,22 @@ export class Flat extends Screen implements View {
   }
 
   #x(longitude: number): number {
-    return this.#width / 2 + wrapped(longitude - this.#longitude) * this.#scale;
+    return this.width / 2 + wrapped(longitude - this.#longitude) * this.#scale;
   }
 
   #y(latitude: number): number {
-    return this.#height / 2 - (latitude - this.#latitude) * this.#scale;
+    return this.height / 2 - (latitude - this.#latitude) * this.#scale;
   }
 
   base(g: Context, land: GeoJSON.GeometryObject | undefined, colours: BaseColours): void {
     g.fillStyle = colours.sea;
-    g.fillRect(0, 0, this.#width, this.#height);
+    g.fillRect(0, 0, this.width, this.height);
     const projection = geoEquirectangular()
       .rotate([-this.#longitude, 0])
       .scale(this.#scale / RADIAN)
-      .translate([this.#width / 2, this.#y(0)])
+      .translate([this.width / 2, this.#y(0)])
       .precision(1);
-    const path = geoPath(projection, g);
-    g.beginPath();
-    path(geoGraticule10());
-    g.strokeStyle = colours.grid;
-    g.lineWidth = 0.6;
-    g.stroke();
-    if (land === undefined) return;
-    g.beginPath();
-    path(land);
-    g.fillStyle = colours.land;
-    g.fill();
-    g.strokeStyle = colours.coast;
-    g.lineWidth = 0.8;
-    g.stroke();
+    this.land(g, projection, land, colours);
   }
 
   satellites(sky: Sky): void {
@@ -81,7 +78,7 @@ export class Flat extends Screen implements View {
     const near = PIECE * this.#scale;
     const around = 360 * this.#scale;
     const margin = 60 * this.#scale;
-    const [w, h] = [this.#width, this.#height];
+    const [w, h] = [this.width, this.height];
     for (let i = 0; i < up.length; i++) {
       if (up[i] === 0) continue;
       const a = ends[2 * i]!;
@@ -97,7 +94,8 @@ export class Flat extends Screen implements View {
       }
       // Out of the picture; one that runs around may come in on the other side.
       if ((ay < -margin && by < -margin) || (ay > h + margin && by > h + margin)) continue;
-      if (Math.abs(dx) < around / 2 && ((ax < -margin && bx < -margin) || (ax > w + margin && bx > w + margin))) continue;
+      if (Math.abs(dx) < around / 2 && ((ax < -margin && bx < -margin) || (ax > w + margin && bx > w + margin)))
+        continue;
       this.#track(g, p[3 * a]!, p[3 * a + 1]!, p[3 * a + 2]!, p[3 * b]!, p[3 * b + 1]!, p[3 * b + 2]!, ax, ay, bx, by);
     }
   }
@@ -105,8 +103,16 @@ export class Flat extends Screen implements View {
   /** The places below a line in space, which may leave the map at one side and come back. */
   #track(
     g: Context,
-    ax: number, ay: number, az: number, bx: number, by: number, bz: number,
-    fromX: number, fromY: number, toX: number, toY: number,
+    ax: number,
+    ay: number,
+    az: number,
+    bx: number,
+    by: number,
+    bz: number,
+    fromX: number,
+    fromY: number,
+    toX: number,
+    toY: number,
   ): void {
     const around = 360 * this.#scale;
     const apart = Math.max(Math.abs(wrapped((toX - fromX) / this.#scale)), Math.abs(toY - fromY) / this.#scale);
@@ -162,13 +168,14 @@ export class Flat extends Screen implements View {
     const widest = Math.max(...widths) * this.#scale;
     const around = 360 * this.#scale;
     for (const turn of [-around, 0, around]) {
-      if (middle + turn + widest < 0 || middle + turn - widest > this.#width) continue;
+      if (middle + turn + widest < 0 || middle + turn - widest > this.width) continue;
       for (let i = 0; i <= STEPS; i++) {
         const x = middle + turn + (widths[i] ?? 0) * this.#scale;
         if (i === 0) g.moveTo(x, this.#y(heights[i] ?? 0));
         else g.lineTo(x, this.#y(heights[i] ?? 0));
       }
-      for (let i = STEPS; i >= 0; i--) g.lineTo(middle + turn - (widths[i] ?? 0) * this.#scale, this.#y(heights[i] ?? 0));
+      for (let i = STEPS; i >= 0; i--)
+        g.lineTo(middle + turn - (widths[i] ?? 0) * this.#scale, this.#y(heights[i] ?? 0));
       g.closePath();
     }
   }
@@ -176,18 +183,18 @@ export class Flat extends Screen implements View {
   night(g: Context, longitude: number, latitude: number): void {
     // At an equinox the edge of the night runs from pole to pole.
     const height = Math.abs(latitude) < 0.005 ? 0.005 : latitude;
-    const left = this.#longitude - this.#width / 2 / this.#scale;
+    const left = this.#longitude - this.width / 2 / this.#scale;
     const steps = 480;
-    const across = this.#width / this.#scale;
+    const across = this.width / this.#scale;
     for (let i = 0; i <= steps; i++) {
       const at = left + (across * i) / steps;
       const edge = Math.atan(-Math.cos((at - longitude) * RADIAN) / Math.tan(height * RADIAN)) / RADIAN;
-      const x = (this.#width * i) / steps;
+      const x = (this.width * i) / steps;
       if (i === 0) g.moveTo(x, this.#y(edge));
       else g.lineTo(x, this.#y(edge));
     }
     const pole = this.#y(height > 0 ? -90 : 90);
-    g.lineTo(this.#width, pole);
+    g.lineTo(this.width, pole);
     g.lineTo(0, pole);
     g.closePath();
   }
@@ -201,13 +208,13 @@ export class Flat extends Screen implements View {
   }
 
   invert(x: number, y: number): readonly [number, number] | undefined {
-    const latitude = this.#latitude + (this.#height / 2 - y) / this.#scale;
+    const latitude = this.#latitude + (this.height / 2 - y) / this.#scale;
     if (Math.abs(latitude) > 90) return undefined;
-    return [wrapped(this.#longitude + (x - this.#width / 2) / this.#scale), latitude];
+    return [wrapped(this.#longitude + (x - this.width / 2) / this.#scale), latitude];
   }
 
   drag(camera: Camera, dx: number, dy: number): Camera {
-    const room = Math.max(0, 90 - this.#height / 2 / this.#scale);
+    const room = Math.max(0, 90 - this.height / 2 / this.#scale);
     const latitude = Math.min(room, Math.max(-room, this.#latitude + dy / this.#scale));
     return { ...camera, longitude: wrapped(camera.longitude - dx / this.#scale), latitude };
   }

@@ -1,7 +1,20 @@
 // The globe: an orthographic projection, in which lines between satellites stay straight.
-import { geoGraticule10, geoOrthographic, geoPath } from "d3-geo";
+import { geoOrthographic } from "d3-geo";
 import type { Sky } from "../model";
-import { BEYOND, FRONT, HIDDEN, RADIAN, Screen, wrapped, type BaseColours, type Camera, type Context, type Point, type Spot, type View } from "./view";
+import {
+  BEYOND,
+  FRONT,
+  HIDDEN,
+  RADIAN,
+  Screen,
+  wrapped,
+  type BaseColours,
+  type Camera,
+  type Context,
+  type Point,
+  type Spot,
+  type View,
+} from "./view";
 
 /** Share of the smaller side of the canvas that the earth takes at zoom 1. */
 const FILL = 0.8;
@@ -11,8 +24,6 @@ const CORNERS = 40;
 const PIECES = 24;
 
 export class Globe extends Screen implements View {
-  #width = 1;
-  #height = 1;
   #camera: Camera = { longitude: 0, latitude: 0, zoom: 1 };
   /** Radius of the earth in pixels, and pixels of a kilometre. */
   #radius = 1;
@@ -27,8 +38,8 @@ export class Globe extends Screen implements View {
   }
 
   set(width: number, height: number, camera: Camera): void {
-    this.#width = width;
-    this.#height = height;
+    this.width = width;
+    this.height = height;
     this.#camera = camera;
     this.#radius = (Math.min(width, height) / 2) * FILL * camera.zoom;
     this.#scale = this.#radius / this.earthKm;
@@ -39,9 +50,9 @@ export class Globe extends Screen implements View {
   }
 
   base(g: Context, land: GeoJSON.GeometryObject | undefined, colours: BaseColours): void {
-    const [x, y] = [this.#width / 2, this.#height / 2];
+    const [x, y] = [this.width / 2, this.height / 2];
     g.fillStyle = colours.space;
-    g.fillRect(0, 0, this.#width, this.#height);
+    g.fillRect(0, 0, this.width, this.height);
     g.beginPath();
     g.arc(x, y, this.#radius, 0, 2 * Math.PI);
     g.fillStyle = colours.sea;
@@ -52,21 +63,7 @@ export class Globe extends Screen implements View {
       .translate([x, y])
       .clipAngle(90)
       .precision(this.#radius > 600 ? 0.5 : 1);
-    const path = geoPath(projection, g);
-    g.beginPath();
-    path(geoGraticule10());
-    g.strokeStyle = colours.grid;
-    g.lineWidth = 0.6;
-    g.stroke();
-    if (land !== undefined) {
-      g.beginPath();
-      path(land);
-      g.fillStyle = colours.land;
-      g.fill();
-      g.strokeStyle = colours.coast;
-      g.lineWidth = 0.8;
-      g.stroke();
-    }
+    this.land(g, projection, land, colours);
     g.beginPath();
     g.arc(x, y, this.#radius, 0, 2 * Math.PI);
     g.strokeStyle = colours.coast;
@@ -80,7 +77,7 @@ export class Globe extends Screen implements View {
     this.fit(count);
     const { xs, ys, sides } = this;
     const k = this.#scale;
-    const [x0, y0] = [this.#width / 2, this.#height / 2];
+    const [x0, y0] = [this.width / 2, this.height / 2];
     const [rx, ry] = [this.#right[0] * k, this.#right[1] * k];
     const [ux, uy, uz] = [this.#up[0] * k, this.#up[1] * k, this.#up[2] * k];
     const [ex, ey, ez] = this.#eye;
@@ -103,7 +100,7 @@ export class Globe extends Screen implements View {
   links(g: Context, sky: Sky, side: number): void {
     const { xs, ys, sides } = this;
     const { ends, up } = sky;
-    const [w, h] = [this.#width, this.#height];
+    const [w, h] = [this.width, this.height];
     for (let i = 0; i < up.length; i++) {
       if (up[i] === 0) continue;
       const a = ends[2 * i]!;
@@ -148,7 +145,7 @@ export class Globe extends Screen implements View {
     // Nothing of it is on this side.
     if (c * z + s * flat < 0) return;
     const [px, py] = flat < 1e-9 ? [1, 0] : [x / flat, y / flat];
-    const [x0, y0, r] = [this.#width / 2, this.#height / 2, this.#radius];
+    const [x0, y0, r] = [this.width / 2, this.height / 2, this.#radius];
     let isDrawing = false;
     for (let i = 0; i <= CORNERS; i++) {
       const angle = (2 * Math.PI * i) / CORNERS - Math.PI;
@@ -181,7 +178,7 @@ export class Globe extends Screen implements View {
     const y = at[0] * this.#up[0] + at[1] * this.#up[1] + at[2] * this.#up[2];
     const z = at[0] * this.#eye[0] + at[1] * this.#eye[1] + at[2] * this.#eye[2];
     const angle = Math.atan2(y, x);
-    const [x0, y0, r] = [this.#width / 2, this.#height / 2, this.#radius];
+    const [x0, y0, r] = [this.width / 2, this.height / 2, this.#radius];
     // The edge of the earth on the dark side, and back along half of an ellipse.
     g.arc(x0, y0, r, -angle - Math.PI / 2, -angle + Math.PI / 2);
     for (let i = 1; i < 48; i++) {
@@ -200,12 +197,12 @@ export class Globe extends Screen implements View {
     const sy = (at[0] * this.#up[0] + at[1] * this.#up[1] + at[2] * this.#up[2]) * k;
     const depth = at[0] * this.#eye[0] + at[1] * this.#eye[1] + at[2] * this.#eye[2];
     const isSeen = depth >= 0 || sx * sx + sy * sy >= this.#radius * this.#radius;
-    return { x: this.#width / 2 + sx, y: this.#height / 2 - sy, isSeen };
+    return { x: this.width / 2 + sx, y: this.height / 2 - sy, isSeen };
   }
 
   invert(x: number, y: number): readonly [number, number] | undefined {
-    const dx = (x - this.#width / 2) / this.#radius;
-    const dy = (this.#height / 2 - y) / this.#radius;
+    const dx = (x - this.width / 2) / this.#radius;
+    const dy = (this.height / 2 - y) / this.#radius;
     const rest = 1 - dx * dx - dy * dy;
     if (rest < 0) return undefined;
     const z = Math.sqrt(rest);

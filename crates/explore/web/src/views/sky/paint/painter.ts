@@ -80,7 +80,9 @@ export class Painter {
     const g = this.#top;
     if (g === null || this.#base === null) return;
     const [w, h, ratio] = this.#fit();
-    const turned = look.isInertial ? wrapped(look.camera.longitude - (360 * time) / sky.header.day_s) : look.camera.longitude;
+    const turned = look.isInertial
+      ? wrapped(look.camera.longitude - (360 * time) / sky.header.day_s)
+      : look.camera.longitude;
     const camera = { ...look.camera, longitude: turned };
     const view = this.view(look);
     view.set(w, h, camera);
@@ -224,33 +226,50 @@ export class Painter {
     const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 14;
     const [large, small] = [13 * scale, 11 * scale];
     g.font = `600 ${large}px ${font}`;
-    for (const { stop, spot } of ends) if (spot.isSeen) this.#label(g, taken, spot.x, spot.y, sky.nameOf(stop), text, large, true);
+    for (const { stop, spot } of ends)
+      if (spot.isSeen) this.#label(g, taken, spot.x, spot.y, sky.nameOf(stop), text, large, true);
     g.font = `${small}px ${font}`;
     // A long path has only the names of its ends.
     const named = used.length > 8 ? [used[0], used.at(-1)] : used;
     for (const satellite of named) {
       const at = satellite === undefined ? undefined : sky.placeOf(satellite);
       const spot = at === undefined ? undefined : view.spot(at);
-      if (satellite !== undefined && spot?.isSeen === true) this.#label(g, taken, spot.x, spot.y, sky.nameOf(satellite), muted, small, false);
+      if (satellite !== undefined && spot?.isSeen === true)
+        this.#label(g, taken, spot.x, spot.y, sky.nameOf(satellite), muted, small, false);
     }
   }
 
   /** A name beside a point, where there is room; one that `must` be there takes the best place. */
-  #label(g: Context, taken: Box[], x: number, y: number, name: string, colour: string, size: number, must: boolean): void {
+  #label(
+    g: Context,
+    taken: Box[],
+    x: number,
+    y: number,
+    name: string,
+    colour: string,
+    size: number,
+    must: boolean,
+  ): void {
     const width = g.measureText(name).width;
     const [w, h] = this.#size;
     const corners: readonly (readonly [number, number])[] = [
-      [x + 9, y - size / 2], [x - 9 - width, y - size / 2], [x - width / 2, y - 10 - size], [x - width / 2, y + 10],
+      [x + 9, y - size / 2],
+      [x - 9 - width, y - size / 2],
+      [x - width / 2, y - 10 - size],
+      [x - width / 2, y + 10],
     ];
     const boxes = corners.map(([left, top]): Box => [left, top, left + width, top + size]);
     const inside = boxes.filter((box) => box[0] > 2 && box[1] > 2 && box[2] < w - 2 && box[3] < h - 2);
     const shared = (box: Box) =>
       taken.reduce(
         (sum, other) =>
-          sum + Math.max(0, Math.min(box[2], other[2]) - Math.max(box[0], other[0])) * Math.max(0, Math.min(box[3], other[3]) - Math.max(box[1], other[1])),
+          sum +
+          Math.max(0, Math.min(box[2], other[2]) - Math.max(box[0], other[0])) *
+            Math.max(0, Math.min(box[3], other[3]) - Math.max(box[1], other[1])),
         0,
       );
-    const free = inside.find((box) => shared(box) === 0) ?? (must ? inside.sort((a, b) => shared(a) - shared(b))[0] : undefined);
+    const free =
+      inside.find((box) => shared(box) === 0) ?? (must ? inside.sort((a, b) => shared(a) - shared(b))[0] : undefined);
     if (free === undefined) return;
     taken.push(free);
     g.lineWidth = 3.5;

@@ -1,4 +1,5 @@
 // What a projection can do: where things are on the canvas, and how they are drawn.
+import { geoGraticule10, geoPath, type GeoProjection } from "d3-geo";
 import type { Sky } from "../model";
 
 /** Kilometres in the frame that turns with the earth. */
@@ -69,16 +70,42 @@ export function wrapped(degrees: number): number {
   return ((((degrees + 180) % 360) + 360) % 360) - 180;
 }
 
-/** Arrays for `count` satellites, kept while they fit. */
+/** What projections have in common: the size of the canvas, and places of satellites on it. */
 export class Screen {
+  protected width = 1;
+  protected height = 1;
   xs = new Float32Array(0);
   ys = new Float32Array(0);
   sides = new Uint8Array(0);
 
+  /** Arrays for `count` satellites, kept while they fit. */
   fit(count: number): void {
     if (this.sides.length === count) return;
     this.xs = new Float32Array(count);
     this.ys = new Float32Array(count);
     this.sides = new Uint8Array(count);
+  }
+
+  /** Meridians and land. */
+  protected land(
+    g: Context,
+    projection: GeoProjection,
+    land: GeoJSON.GeometryObject | undefined,
+    colours: BaseColours,
+  ) {
+    const path = geoPath(projection, g);
+    g.beginPath();
+    path(geoGraticule10());
+    g.strokeStyle = colours.grid;
+    g.lineWidth = 0.6;
+    g.stroke();
+    if (land === undefined) return;
+    g.beginPath();
+    path(land);
+    g.fillStyle = colours.land;
+    g.fill();
+    g.strokeStyle = colours.coast;
+    g.lineWidth = 0.8;
+    g.stroke();
   }
 }

@@ -1,0 +1,262 @@
+//! The decision: from results to one setting behind one proxy. Nothing here knows
+//! a transport by name.
+//!
+//! Each row has one number for each seed, its *score*: the time of its users
+//! over that of the baseline's, the mean over sizes and activities. Rows are
+//! compared by the differences of their scores with the same seeds.
+//!
+//! 1. Out is what cannot be switched on today, what ends fewer runs than the
+//!    baseline, what slows others down by more than [`HARM_LIMIT`] and what sends
+//!    more than [`WASTE_LIMIT`] again beyond what the channel loses.
+//! 2. Of the rest the fastest is sought, and what is as fast ([`CLOSE`], with more
+//!    room for what costs others less or needs no proxy).
+//! 3. Of those, the one that costs others the least is preferred (what they lose,
+//!    how long they wait in the queue, what is sent again), then the one that is
+//!    nearest to use.
+//! 4. The baseline is kept unless that gains [`WORTH`] beyond chance.
+
+use super::answer::{Answer, Row};
+use super::cell::Cell;
+use super::score::{RowScore, Scores};
+use super::verdict::{
+    BACKGROUND_NOTED, CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Gain, HARM_LIMIT, HARM_NOTED,
+    Harm, Objection, PROXY_WORTH, SLOW_NOTED, Verdict, WAIT_NOTED_S, WAIT_RATIO, WASTE_LIMIT,
+    WASTE_NOTED, WORTH,
+};
+use bentpipe_study::stats::mean;
+
+/// Decides over the runs that the rows of `answer` have.
+#[must_use]
+pub fn decide(answer: &Answer) -> Verdict {
+    let scores = Scores::of(answer);
+    let mut verdict = over(&scores);
+    let Some(pick) = verdict.pick else {
+        return verdict;
+    };
+    let (row, base) = (&answer.rows[pick], &answer.rows[scores.baseline]);
+    verdict.costs = costs(row, base, verdict.harm, scores.lost);
+    if answer.sizes.len() == 1 {
+        return verdict;
+    }
+    for (size, bytes) in answer.sizes.iter().enumerate() {
+        let scores = Scores::over(answer, &[size]);
+        let Some(other) = over(&scores).pick.filter(|other| *other != pick) else {
+            continue;
+        };
+        let gain = gain(&scores.rows[other], &scores.rows[pick]);
+        let worth = gain.filter(|g| g.share > WORTH.max(g.ci95.unwrap_or(0.0)));
+        verdict
+            .by_size
+            .extend(worth.map(|gain| (*bytes, other, gain)));
+    }
+    verdict
+}
+
+impl Answer {
+    /// What each row gains over the baseline; `None` if nothing ended.
+    #[must_use]
+    pub fn gains(&self) -> Vec<Option<Gain>> {
+        let scores = Scores::of(self);
+        let rows = scores.rows.iter();
+        rows.map(|row| gain(row, scores.base())).collect()
+    }
+
+    /// Why each row is not recommended, whatever it gains; `None` if it may be.
+    #[must_use]
+    pub fn objections(&self) -> Vec<Option<Objection>> {
+        objections(&Scores::of(self))
+    }
+}
+
+/// The verdict by the scores alone: without costs and sizes.
+pub(super) fn over(scores: &Scores) -> Verdict {
+    let (rows, baseline, base) = (&scores.rows, scores.baseline, scores.base());
+    let objections = objections(scores);
+    let Some(fastest) = fastest(rows, &objections) else {
+        return Verdict {
+            baseline,
+            ..Verdict::default()
+        };
+    };
+    let allowed = |i: &usize| objections[*i].is_none() && rows[*i].level.is_finite();
+    let mut tied: Vec<usize> = (0..rows.len())
+        .filter(allowed)
+        .filter(|i| ties(&rows[*i], &rows[fastest], base))
+        .collect();
+    tied.sort_by(|a, b| {
+        let (a, b) = (&rows[*a], &rows[*b]);
+        let burdens = a.burdens(base).cmp(&b.burdens(base));
+        burdens
+            .then(a.effort.cmp(&b.effort))
+            .then(a.level.total_cmp(&b.level))
+    });
+    // Each candidate is checked: a runner-up may miss the threshold that the fastest
+    // meets.
+    let worthy = tied.iter().copied().find(|i| is_worth(&rows[*i], base));
+    let pick = match allowed(&baseline) {
+        true => worthy.unwrap_or(baseline),
+        false => tied[0],
+    };
+    let as_good = tied.into_iter().filter(|i| *i != pick);
+    let alike =
+        |i: &usize| ties(&rows[*i], &rows[pick], base) && ties(&rows[pick], &rows[*i], base);
+    let as_good = as_good.filter(alike).collect();
+    Verdict {
+        pick: Some(pick),
+        baseline,
+        gain: gain(&rows[pick], base).filter(|_| pick != baseline),
+        as_good,
+        rejected: rejected(rows, pick, &objections),
+        harm: rows[pick].harm.filter(|_| pick != baseline),
+        certainty: certainty(rows, pick, baseline, &objections),
+        ..Verdict::default()
+    }
+}
+
+/// What [`Answer::objections`] says.
+pub(super) fn objections(scores: &Scores) -> Vec<Option<Objection>> {
+    let rows = scores.rows.iter();
+    rows.map(|row| objection(row, scores.base(), scores.lost))
+        .collect()
+}
+
+/// The fastest row without an objection.
+pub(super) fn fastest(rows: &[RowScore], objections: &[Option<Objection>]) -> Option<usize> {
+    (0..rows.len())
+        .filter(|i| objections[*i].is_none() && rows[*i].level.is_finite())
+        .min_by(|a, b| rows[*a].level.total_cmp(&rows[*b].level))
+}
+
+/// True if a row gains enough over the baseline, beyond chance.
+fn is_worth(row: &RowScore, base: &RowScore) -> bool {
+    let gained = base.slower_than(row);
+    let worth = match row.effort.0 > base.effort.0 {
+        true => PROXY_WORTH,
+        false => WORTH,
+    };
+    gained.mean > worth * base.level && gained.mean > gained.ci95
+}
+
+/// True if a row is as fast as the fastest, by what these runs can say.
+fn ties(row: &RowScore, fastest: &RowScore, base: &RowScore) -> bool {
+    let slower = row.slower_than(fastest);
+    let best = fastest.level;
+    let gentler = row.burdens(base) < fastest.burdens(base);
+    let close = match (row.effort.0 < fastest.effort.0, gentler) {
+        (true, _) => PROXY_WORTH,
+        (false, true) => CLOSE_AND_GENTLER,
+        (false, false) => CLOSE,
+    };
+    slower.mean <= close * best || (slower.mean <= slower.ci95 && slower.mean <= 2.0 * CLOSE * best)
+}
+
+/// What a row gains over `base`; `None` if one of them did not end.
+fn gain(row: &RowScore, base: &RowScore) -> Option<Gain> {
+    let ci = base.slower_than(row).ci95;
+    let runs = row.scores.len().min(base.scores.len());
+    let (share, base) = (base.level - row.level, base.level);
+    (share.is_finite() && base > 0.0).then(|| Gain {
+        // Of the means, which tables show; by pairs it is known how exactly.
+        share: share / base,
+        ci95: (runs > 1).then_some(ci / base),
+        runs,
+    })
+}
+
+fn objection(row: &RowScore, base: &RowScore, lost: f64) -> Option<Objection> {
+    let ends = |row: &RowScore| 1.0 - row.unfinished() as f64 / row.scores.len().max(1) as f64;
+    if !row.deployable {
+        Some(Objection::Unavailable)
+    } else if ends(row) < ends(base) {
+        Some(Objection::DoesNotEnd(row.unfinished()))
+    } else if row.harm() > HARM_LIMIT {
+        Some(Objection::Harms(row.harm()))
+    } else if row.resent_share > lost + WASTE_LIMIT
+        && row.resent_share > base.resent_share + WASTE_NOTED
+    {
+        Some(Objection::Wastes(row.resent_share))
+    } else {
+        None
+    }
+}
+
+/// What is faster than the pick, but not to be recommended.
+fn rejected(
+    rows: &[RowScore],
+    pick: usize,
+    objections: &[Option<Objection>],
+) -> Vec<(usize, Objection)> {
+    let faster = |i: &usize| {
+        let slower = rows[*i].slower_than(&rows[pick]);
+        slower.mean < -slower.ci95.max(CLOSE * rows[pick].level)
+    };
+    let against = |i: usize| objections[i].map(|objection| (i, objection));
+    let mut found: Vec<(usize, Objection)> =
+        (0..rows.len()).filter(faster).filter_map(against).collect();
+    found.sort_by(|a, b| rows[a.0].level.total_cmp(&rows[b.0].level));
+    found
+}
+
+fn certainty(
+    rows: &[RowScore],
+    pick: usize,
+    baseline: usize,
+    objections: &[Option<Objection>],
+) -> Certainty {
+    let runs = rows[pick].scores.len();
+    let is_exact = runs == 1 && rows[baseline].scores.len() == 1 && !rows[pick].is_random;
+    let may_be_better = (0..rows.len())
+        .filter(|i| *i != pick && objections[*i].is_none())
+        .any(|i| {
+            let slower = rows[i].slower_than(&rows[pick]);
+            // Its interval reaches to where it would have been recommended.
+            slower.mean.is_finite()
+                && slower.mean - slower.ci95 < -(CLOSE + WORTH) * rows[pick].level
+        });
+    match (is_exact, may_be_better) {
+        (true, _) => Certainty::Exact,
+        (false, false) => Certainty::Clear,
+        (false, true) => Certainty::Open,
+    }
+}
+
+/// What the pick costs beside the baseline.
+fn costs(pick: &Row, base: &Row, harm: Option<Harm>, lost: f64) -> Vec<Cost> {
+    let mut found = Vec::new();
+    let over = |row: &Row, f: fn(&Cell) -> f64| mean(&row.cells.iter().map(f).collect::<Vec<_>>());
+    let both = |f: fn(&Cell) -> f64| (over(pick, f), over(base, f));
+    let runs = pick.cells.iter().map(|cell| cell.runs.len()).sum();
+    let count = pick.cells.iter().map(Cell::unfinished).sum();
+    if count > 0 {
+        found.push(Cost::Unfinished { count, of: runs });
+    }
+    if let Some(harm) = harm.filter(|harm| harm.beyond_chance() > HARM_NOTED) {
+        found.push(Cost::Harm(harm.share));
+    }
+    let (with, before) = both(|cell| cell.mean(|run| run.background_lost.unwrap_or(0.0)));
+    if with > before + BACKGROUND_NOTED {
+        found.push(Cost::Background { lost: with, before });
+    }
+    let (wait_s, before_s) = both(Cell::p95_queueing_delay_s);
+    if wait_s > WAIT_NOTED_S && wait_s > WAIT_RATIO * before_s {
+        found.push(Cost::Waiting { wait_s, before_s });
+    }
+    let (share, before) = both(Cell::resent_share);
+    if share > lost + WASTE_NOTED && share > before + WASTE_NOTED {
+        found.push(Cost::Waste { share, before });
+    }
+    // Of the largest size.
+    let cell = pick.cells.last();
+    let before_s = base.cells.last().and_then(Cell::slow_s);
+    if let (Some(slow_s), Some(time)) = (cell.and_then(Cell::slow_s), cell.and_then(Cell::time)) {
+        let worse = before_s.is_some_and(|before| slow_s > SLOW_NOTED * before);
+        if worse || slow_s > SLOW_NOTED * time.mean {
+            found.push(Cost::Slow { slow_s, before_s });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

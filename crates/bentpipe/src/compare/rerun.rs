@@ -1,0 +1,180 @@
+//! Runs of an answer's rows: again, with other seeds, under the eyes of an observer,
+//! or as a scenario of their own.
+
+use super::answer::{Answer, Row};
+use super::crowd::Crowd;
+use super::path::NetworkPath;
+use super::result::RunResult;
+use super::traffic::Work;
+use crate::Error;
+use bentpipe_outcome::Outcome;
+use bentpipe_scenario::Scenario;
+use bentpipe_sim::{Observer, Options};
+use rayon::prelude::*;
+
+impl Answer {
+    /// Runs a row again with the seed and what else `options` say, such as to
+    /// record series; `size` is an index into [`Answer::sizes`].
+    ///
+    /// # Errors
+    /// If the run hits a bound.
+    pub fn replay(&self, row: &Row, size: usize, options: &Options) -> Result<Outcome, Error> {
+        let shared = self.beside.is_some();
+        self.crowd(row, size, shared).run(&self.path, options)
+    }
+
+    /// The same run, with every event reported to `observer`.
+    ///
+    /// # Errors
+    /// If the run hits a bound.
+    pub fn observe<O: Observer>(
+        &self,
+        row: &Row,
+        size: usize,
+        options: &Options,
+        observer: &mut O,
+    ) -> Result<Outcome, Error> {
+        let shared = self.beside.is_some();
+        let crowd = self.crowd(row, size, shared);
+        crowd.observe(&self.path, options, observer)
+    }
+
+    /// The scenario that [`Answer::replay`] runs with this seed: over a profile each
+    /// run begins at another time.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn scenario_of_run(&self, row: &Row, size: usize, seed: u64) -> Result<Scenario, Error> {
+        let crowd = self.crowd(row, size, self.beside.is_some());
+        let built = crowd.scenario(&self.path.of_run(seed));
+        built.map(|(scenario, _)| scenario)
+    }
+
+    /// Runs a row again with these seeds: what its users experience.
+    ///
+    /// # Errors
+    /// If a run hits a bound.
+    pub fn rerun(&self, row: &Row, size: usize, seeds: &[u64]) -> Result<Vec<RunResult>, Error> {
+        let beside = self.beside.is_some();
+        seeds
+            .par_iter()
+            .map(|seed| self.one(row, size, beside, *seed))
+            .collect()
+    }
+
+    /// As [`rerun`](Answer::rerun), beside as many users of what others run.
+    ///
+    /// # Errors
+    /// If a run hits a bound.
+    pub fn rerun_shared(
+        &self,
+        row: &Row,
+        size: usize,
+        seeds: &[u64],
+    ) -> Result<Vec<RunResult>, Error> {
+        seeds
+            .par_iter()
+            .map(|seed| self.one(row, size, true, *seed))
+            .collect()
+    }
+
+    /// One run of a row.
+    pub(super) fn one(
+        &self,
+        row: &Row,
+        size: usize,
+        shared: bool,
+        seed: u64,
+    ) -> Result<RunResult, Error> {
+        self.one_over(&self.path, row, size, shared, seed)
+    }
+
+    /// One run of a row over another path.
+    pub(super) fn one_over(
+        &self,
+        path: &NetworkPath,
+        row: &Row,
+        size: usize,
+        shared: bool,
+        seed: u64,
+    ) -> Result<RunResult, Error> {
+        let crowd = self.crowd(row, size, shared);
+        let options = Options {
+            seed,
+            stop: self.stop.clone(),
+            ..Options::default()
+        };
+        let outcome = crowd.run(path, &options)?;
+        let users = crowd.users.len() as u32;
+        let is_other = |user| shared && self.is_other(user);
+        Ok(RunResult::of(&outcome, &crowd.work, users, is_other))
+    }
+
+    /// Who runs what others run: users take turns, whole groups of mixed
+    /// traffic together.
+    const fn is_other(&self, user: u32) -> bool {
+        (user / self.traffic.least_users()) % 2 == 1
+    }
+
+    /// The users of a row.
+    fn crowd(&self, row: &Row, size: usize, shared: bool) -> Crowd<'_> {
+        let candidate = &self.candidates[row.candidate];
+        let runs = |user| match shared && self.is_other(user) {
+            true => &self.other,
+            false => candidate,
+        };
+        let (users, stagger) = match shared {
+            true => (self.users_shared, self.stagger_shared),
+            false => (self.users, self.stagger),
+        };
+        Crowd {
+            work: self.work(size),
+            pep: row.pep,
+            users: (0..users).map(runs).collect(),
+            default: &self.server,
+            background: self.background,
+            stagger,
+            runner: self.runner.as_deref(),
+            limits: self.limits,
+        }
+    }
+
+    /// The scenario of a row; `shared` with users of what others run beside
+    /// them.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn scenario(&self, row: &Row, size: usize, shared: bool) -> Result<Scenario, Error> {
+        let crowd = self.crowd(row, size, shared || self.beside.is_some());
+        crowd.scenario(&self.path).map(|(scenario, _)| scenario)
+    }
+
+    /// The scenario of [`scenario_of_run`](Answer::scenario_of_run) with the seed of the run
+    /// and the starts that it draws for its users: run
+    /// on its own, it has the same outcome. Its background, where it has some, does not
+    /// end with the users.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub fn standalone(&self, row: &Row, size: usize, seed: u64) -> Result<Scenario, Error> {
+        let mut scenario = self.scenario_of_run(row, size, seed)?;
+        let options = Options {
+            seed,
+            start_jitter: self.crowd(row, size, self.beside.is_some()).stagger,
+            ..Options::default()
+        };
+        for flow in &mut scenario.flows {
+            flow.start = options.start_of(flow);
+        }
+        scenario.seed = seed;
+        Ok(scenario)
+    }
+
+    pub(super) fn work(&self, size: usize) -> Work {
+        Work {
+            traffic: self.traffic,
+            size: self.sizes.get(size).copied().unwrap_or_default(),
+            bitrate: self.bitrate,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// The options of `bentpipe compare`. Generated from their declaration by a test of
+// crates/present, with BENTPIPE_GENERATE=write.
+
+export type OptionName =
+  | "rate"
+  | "rtt"
+  | "orbit"
+  | "from"
+  | "to"
+  | "trace"
+  | "over"
+  | "slot"
+  | "loss"
+  | "queue"
+  | "return-rate"
+  | "users"
+  | "traffic"
+  | "size"
+  | "stagger"
+  | "beside"
+  | "background"
+  | "transport"
+  | "hosts"
+  | "pep"
+  | "server-rtt"
+  | "runs"
+  | "seed";
+
+export type OptionKind =
+  | "rate"
+  | "time"
+  | "orbit"
+  | "place"
+  | "file"
+  | "number"
+  | "loss"
+  | "length"
+  | "count"
+  | "choice"
+  | "size"
+  | "transport"
+  | "load";
+
+export type OptionGroup =
+  | "link"
+  | "users"
+  | "comparison";
+
+/** What the server says of an option (`bentpipe_present::question::fields`). */
+export interface OptionHelp {
+  readonly name: OptionName;
+  /** What it is, with the default at its end. */ readonly help: string;
+  /** What a value is called. */ readonly value: string;
+  /** It takes several values, with commas between them. */ readonly several: boolean;
+  readonly kind: OptionKind;
+  readonly group: OptionGroup;
+  /** Where a slider begins and ends, in bit/s, seconds, bytes, shares or numbers. */ readonly slider: readonly [from: number, to: number] | null;
+  /** The value without the option, where it is fixed. */ readonly default: string | null;
+  /** The values to choose from. */ readonly choices: readonly { readonly value: string; readonly about: string }[];
+}

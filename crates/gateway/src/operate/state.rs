@@ -1,0 +1,341 @@
+//! The board: state that the running parts publish for the operator, and settings that the operator
+//! changes while they run.
+
+use crate::config::Config;
+use crate::counters::Counters;
+use bentpipe_units::Rate;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// How one box reaches the other.
+#[derive(Clone, Debug)]
+pub enum Path {
+    /// A QUIC association.
+    Quic(quinn::Connection),
+    /// TLS over TCP, a connection for each.
+    Tls(SocketAddr),
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// As it should be.
+    Good,
+    /// It works, worse than it could.
+    Warning,
+    /// It does not work.
+    Error,
+}
+
+impl Severity {
+    /// The word of JSON and tables.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Severity::Good => "ok",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// A finding of the self-check.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The subject of the check, in a word or two.
+    pub what: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The finding, in one sentence.
+    pub found: String,
+    /// How it is mended; empty where nothing is to be done.
+    pub remedy: String,
+}
+
+/// One association.
+struct Association {
+    path: Path,
+    since: Instant,
+}
+
+/// What the running parts write down, and what the operator changes.
+pub struct SharedState {
+    /// The numbers.
+    pub counters: Counters,
+    config: watch::Sender<Arc<Config>>,
+    started: Instant,
+    draining: AtomicBool,
+    delivered: AtomicU64,
+    associations: Mutex<BTreeMap<(String, u64), Association>>,
+    number: AtomicU64,
+    findings: Mutex<Vec<Finding>>,
+    rate: watch::Sender<Option<Rate>>,
+}
+
+impl fmt::Debug for SharedState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedState")
+            .field("name", &self.config().name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keeps an association listed until it is dropped.
+#[derive(Debug)]
+pub struct Listed {
+    state: Arc<SharedState>,
+    key: (String, u64),
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        locked(&self.state.associations).remove(&self.key);
+        self.state.counters.associations_active.subtract(1);
+    }
+}
+
+/// The value, also after a panic of another thread: the values are whole
+/// at any time.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl SharedState {
+    /// The state of a gateway that starts now.
+    #[must_use]
+    pub fn new(config: &Config) -> Arc<SharedState> {
+        Arc::new(SharedState {
+            counters: Counters::default(),
+            config: watch::Sender::new(Arc::new(config.clone())),
+            started: Instant::now(),
+            draining: AtomicBool::new(false),
+            delivered: AtomicU64::new(0),
+            associations: Mutex::default(),
+            number: AtomicU64::new(0),
+            findings: Mutex::default(),
+            rate: watch::Sender::new(config.link.configured()),
+        })
+    }
+
+    /// The configuration in force. Code that reads it for each connection follows a reload.
+    #[must_use]
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.borrow())
+    }
+
+    /// Puts another configuration into force.
+    pub fn set_config(&self, config: Arc<Config>) {
+        self.config.send_replace(config);
+    }
+
+    /// Lists an association until the guard is dropped. `peer` is the
+    /// public key of the other box, as the configuration writes it.
+    #[must_use]
+    pub fn list(self: &Arc<SharedState>, peer: &str, path: Path) -> Listed {
+        let key = (peer.to_owned(), self.number.fetch_add(1, Relaxed));
+        let since = Instant::now();
+        locked(&self.associations).insert(key.clone(), Association { path, since });
+        self.counters.associations_active.increment();
+        Listed {
+            state: Arc::clone(self),
+            key,
+        }
+    }
+
+    /// The established paths to the other boxes, each with the other's key.
+    #[must_use]
+    pub fn paths(&self) -> Vec<(String, Path)> {
+        let all = locked(&self.associations);
+        all.iter()
+            .map(|((peer, _), one)| (peer.clone(), one.path.clone()))
+            .collect()
+    }
+
+    /// The rate that holds now, `None` while it is measured; whoever sends follows
+    /// its changes.
+    #[must_use]
+    pub fn rate(&self) -> watch::Receiver<Option<Rate>> {
+        self.rate.subscribe()
+    }
+
+    /// Sets the rate: from the modem, the rate file or the operator. True if that is a change.
+    pub fn set_rate(&self, rate: Option<Rate>) -> bool {
+        self.rate.send_if_modified(|now| {
+            let changed = *now != rate;
+            *now = rate;
+            changed
+        })
+    }
+
+    /// Notes how fast the satellite link took data in the last second or so.
+    pub fn note_delivered(&self, rate: Rate) {
+        self.delivered.store(rate.bps(), Relaxed);
+    }
+
+    /// How fast the satellite link took data in the last second or so.
+    #[must_use]
+    pub fn delivered(&self) -> Rate {
+        Rate::from_bps(self.delivered.load(Relaxed))
+    }
+
+    /// Notes that no new connections are taken.
+    pub fn note_draining(&self) {
+        self.draining.store(true, Relaxed);
+    }
+
+    /// The latest findings of the self-check.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        locked(&self.findings).clone()
+    }
+
+    /// Replaces what the self-check has found.
+    pub fn note_findings(&self, findings: Vec<Finding>) {
+        *locked(&self.findings) = findings;
+    }
+
+    /// How long the gateway runs.
+    #[must_use]
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Everything, as `bentpipe gateway status --json` prints it.
+    #[must_use]
+    pub fn status(&self) -> Value {
+        let mut numbers = Map::new();
+        for (described, value) in self.counters.list() {
+            numbers.insert(described.name.to_owned(), value.into());
+        }
+        let mut cuts = Map::new();
+        for (why, count) in self.counters.cuts() {
+            cuts.insert(why.words().to_owned(), count.into());
+        }
+        let associations: Vec<Value> = locked(&self.associations)
+            .iter()
+            .map(|((peer, _), one)| one.status(peer))
+            .collect();
+        let findings = self.findings();
+        let findings: Vec<Value> = findings.iter().map(Finding::json).collect();
+        let (resident, descriptors) = process();
+        let config = self.config();
+        json!({
+            "name": config.name,
+            "role": config.role.word(),
+            "version": env!("CARGO_PKG_VERSION"),
+            "pid": std::process::id(),
+            "state": if self.draining.load(Relaxed) { "draining" } else { "running" },
+            "uptime_seconds": self.uptime().as_secs(),
+            "rate_bits_per_second": self.rate.borrow().map(Rate::bps),
+            "delivered_bits_per_second": self.delivered().bps(),
+            "associations": associations,
+            "counters": numbers,
+            "cut": cuts,
+            "memory_resident_bytes": resident,
+            "descriptors": descriptors,
+            "findings": findings,
+        })
+    }
+}
+
+impl Finding {
+    /// As status and doctor print it with `--json`.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({
+            "what": self.what,
+            "severity": self.severity.word(),
+            "found": self.found,
+            "remedy": self.remedy,
+        })
+    }
+}
+
+impl Association {
+    fn status(&self, peer: &str) -> Value {
+        let since = self.since.elapsed().as_secs();
+        match &self.path {
+            Path::Quic(connection) => {
+                let stats = connection.stats();
+                json!({
+                    "peer": peer,
+                    "address": shown(connection.remote_address()),
+                    "over": "quic",
+                    "since_seconds": since,
+                    "rtt_seconds": connection.rtt().as_secs_f64(),
+                    "window_bytes": stats.path.cwnd,
+                    "packets_sent": stats.path.sent_packets,
+                    "packets_lost": stats.path.lost_packets,
+                    "bytes_sent": stats.udp_tx.bytes,
+                    "bytes_received": stats.udp_rx.bytes,
+                    "mtu_bytes": stats.path.current_mtu,
+                })
+            }
+            Path::Tls(address) => json!({
+                "peer": peer,
+                "address": shown(*address),
+                "over": "tls",
+                "since_seconds": since,
+            }),
+        }
+    }
+}
+
+/// An address as people write it: an IPv4 address at a socket of IPv6 as IPv4.
+fn shown(address: SocketAddr) -> String {
+    SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
+}
+
+/// Resident memory in bytes, and open descriptors, of this process.
+#[must_use]
+pub fn process() -> (Option<u64>, Option<u64>) {
+    let status = std::fs::read_to_string("/proc/self/status").ok();
+    let resident = status.and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    });
+    let folder = std::fs::read_dir("/proc/self/fd").ok();
+    let descriptors = folder.map(|entries| entries.count() as u64);
+    (resident.map(|kib| kib * 1024), descriptors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::config_from_str;
+
+    const HUB: &str = "role = \"hub\"\n[link]\nrate = \"20 Mbit/s\"\n[tunnel]\npeers = [\"k\"]\n";
+
+    #[test]
+    fn the_status_shows_what_was_written_down() {
+        let state = SharedState::new(&config_from_str(HUB).unwrap());
+        let address = "192.0.2.1:4433".parse().unwrap();
+        let listed = state.list("bpk1ship", Path::Tls(address));
+        state.counters.connections_opened.add(3);
+        let status = state.status();
+        assert_eq!(status["associations"][0]["peer"], "bpk1ship");
+        assert_eq!(status["counters"]["connections_opened"], 3);
+        assert_eq!(status["counters"]["associations_active"], 1);
+        assert_eq!(status["rate_bits_per_second"], 20_000_000);
+        assert!(status["descriptors"].as_u64().unwrap() > 2);
+        drop(listed);
+        assert_eq!(state.status()["associations"], json!([]));
+        assert_eq!(state.counters.associations_active.get(), 0);
+    }
+
+    #[test]
+    fn a_new_rate_reaches_those_who_send() {
+        let state = SharedState::new(&config_from_str(HUB).unwrap());
+        let rate = state.rate();
+        assert!(state.set_rate(Some(Rate::from_mbps(18))));
+        assert!(!state.set_rate(Some(Rate::from_mbps(18))));
+        assert!(rate.has_changed().unwrap());
+        assert_eq!(*rate.borrow(), Some(Rate::from_mbps(18)));
+    }
+}

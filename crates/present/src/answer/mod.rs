@@ -1,0 +1,42 @@
+//! The answer of a comparison: text, JSON, figures and a page.
+
+mod day;
+mod json;
+mod over_time;
+mod plot;
+mod print;
+mod report;
+
+pub use json::{
+    AnswerRecord, BySizeRecord, ChangeRecord, HourRecord, RejectedRecord, RowName, TimesOfRow,
+    TimesRecord, VerdictRecord, document, verdict,
+};
+pub use over_time::chart as curves;
+pub use print::{
+    all as print, decimal as time, question, signed as change, table_of as table, words,
+};
+pub use report::{command, page};
+
+use crate::output::Output;
+use bentpipe::compare::{Answer, Build};
+use bentpipe_report::plot::Chart;
+use std::io;
+
+/// What `bentpipe compare` prints, in lines of `width` characters; with `details` what
+/// `--details` adds.
+///
+/// # Errors
+/// If it cannot be printed.
+pub fn text(answer: &Answer, build: Build, width: usize, details: bool) -> io::Result<String> {
+    Output::text_of(width, |out| print(answer, build, details, out))
+}
+
+/// The figure of `bentpipe compare --plot`; `None` if nothing can be recommended.
+#[must_use]
+pub fn chart(answer: &Answer) -> Option<Chart> {
+    answer.recommended()?;
+    Some(match answer.day() {
+        Some(day) => day::chart(answer, &day),
+        None => plot::chart(answer),
+    })
+}

@@ -1,0 +1,420 @@
+//! The answer as text: the verdict, the table, and what the numbers rest on.
+
+use crate::output::{Output, digits3, percent, seconds};
+use bentpipe::compare::{
+    Activity, Answer, Build, Cell, DEFAULT, Hosts, LinkProfile, ProfileKind, Row, Traffic,
+};
+use bentpipe_report::table::{self, Column, Table, Tone};
+use std::io;
+
+/// Prints everything; the rest only with `details`.
+pub fn all(answer: &Answer, build: Build, details: bool, out: &mut Output) -> io::Result<()> {
+    for line in question(answer) {
+        out.paragraph(0, &line)?;
+    }
+    out.line("")?;
+    verdict(answer, build, out)?;
+    out.line("")?;
+    out.table(&rows(answer, details))?;
+    out.line("")?;
+    if let Some(day) = answer.day() {
+        super::day::print(answer, &day, out)?;
+        out.line("")?;
+    }
+    let more = if details { "" } else { " More with --details." };
+    out.paragraph(0, &format!("{}{more}", words(answer)))?;
+    if details {
+        out.line("")?;
+        legend(answer, out)?;
+        out.line("")?;
+        basis(answer, out)?;
+    }
+    Ok(())
+}
+
+/// What was asked, so that the answer can be read alone.
+pub fn question(answer: &Answer) -> Vec<String> {
+    let path = &answer.path;
+    let users = match answer.users {
+        1 => "One user".to_owned(),
+        n => format!("{n} users"),
+    };
+    let sizes: Vec<String> = answer.sizes.iter().map(ToString::to_string).collect();
+    let sizes = sizes.join(", ");
+    let what = match answer.traffic {
+        Traffic::Web => format!("with pages of about {sizes}"),
+        Traffic::Video => format!("with video at {}", answer.bitrate),
+        Traffic::Mixed => format!(
+            "in turn downloading {sizes}, browsing, watching video at {}",
+            answer.bitrate
+        ),
+        Traffic::Download => format!("downloading {sizes}"),
+    };
+    let mean = match path.profile.as_ref().is_some_and(|c| c.rtt[0] < c.rtt[2]) {
+        true => " on average",
+        false => "",
+    };
+    let loss = loss(answer);
+    let rate = rate(answer);
+    let mut text = format!(
+        "{users} {what} over {rate}, RTT {}{mean}, loss {loss}, queue {}",
+        path.rtt, path.queue
+    );
+    if let Some(beside) = &answer.beside {
+        text += &format!("; half of them run {beside}");
+    }
+    if let Some(background) = answer.background {
+        text += &format!("; other traffic of {background}");
+    }
+    if answer.users > 1 {
+        text += &format!("; starts spread over {}", answer.stagger);
+    }
+    if let Some(rtt) = path.server_rtt {
+        text += &format!("; server and gateway {rtt} apart");
+    }
+    let mut lines = vec![text];
+    if let Some(course) = &path.profile {
+        lines.extend(of_course(course));
+    }
+    lines
+}
+
+/// The rate of the link; of a trace its mean, as people write it.
+pub(super) fn rate(answer: &Answer) -> String {
+    let rate = answer.path.rate;
+    match answer.path.profile.as_ref().map(|course| course.kind) {
+        Some(ProfileKind::Trace) => format!("{:.1} Mbit/s on average", rate.bps_f64() / 1e6),
+        Some(ProfileKind::Orbit) | None => rate.to_string(),
+    }
+}
+
+/// What the channel loses, or that the trace says it.
+pub(super) fn loss(answer: &Answer) -> String {
+    match &answer.path.profile {
+        Some(course) if course.has_losses => "as in the trace".to_owned(),
+        _ => answer.path.loss.to_string(),
+    }
+}
+
+/// How the link changes with time.
+pub(super) fn of_course(course: &LinkProfile) -> Vec<String> {
+    let [least, _, most] = course.rtt.map(|rtt| digits3(rtt.as_secs() * 1e3));
+    let mut text = format!("Over {}", course.text);
+    if least != most {
+        text += &format!(", RTT {least} to {most} ms");
+    }
+    if course.changes() {
+        let span = super::day::clock(course.span);
+        text += &format!("; runs begin at different times within {span}");
+    }
+    let mut lines = vec![format!("{text}.")];
+    lines.extend(course.notes.iter().cloned());
+    lines
+}
+
+fn verdict(answer: &Answer, build: Build, out: &mut Output) -> io::Result<()> {
+    let sentences = answer.sentences();
+    if let Some((headline, rest)) = sentences.split_first() {
+        out.strong(headline)?;
+        out.paragraph(0, &rest.join(" "))?;
+    }
+    let switch = answer.switch_on(build);
+    if !switch.text.is_empty() {
+        out.paragraph(0, &switch.text)?;
+    }
+    for command in &switch.commands {
+        out.command(4, command)?;
+    }
+    Ok(())
+}
+
+/// The text of a cell, by the number of the row and the row.
+type CellText<'a> = Box<dyn Fn(usize, &Row) -> String + 'a>;
+
+/// A column of the table: what it says of a row.
+struct Field<'a> {
+    column: Column,
+    text: CellText<'a>,
+}
+
+fn field<'a>(column: Column, text: impl Fn(usize, &Row) -> String + 'a) -> Field<'a> {
+    Field {
+        column,
+        text: Box::new(text),
+    }
+}
+
+pub(super) fn rows(answer: &Answer, details: bool) -> Table {
+    table_of(answer, details, " <--")
+}
+
+/// The table with `mark` behind the transport that is recommended.
+pub fn table_of(answer: &Answer, details: bool, mark: &'static str) -> Table {
+    let mut fields = Vec::new();
+    let pick = answer.verdict.pick;
+    if answer.peps().len() > 1 {
+        fields.push(field(Column::text("proxy"), |_, row| {
+            row.pep.name().to_owned()
+        }));
+    }
+    fields.push(field(Column::text("transport"), move |i, row| {
+        let mark = if Some(i) == pick { mark } else { "" };
+        format!("{}{mark}", row.name)
+    }));
+    fields.extend(times(answer));
+    let (gains, harms) = (answer.gains(), answer.harms());
+    let beside_baseline = move |i: usize, share: Option<f64>| {
+        let share = share.filter(|_| i != answer.verdict.baseline);
+        share.map_or_else(String::new, signed)
+    };
+    fields.push(field(Column::number("gain"), move |i, _| {
+        beside_baseline(i, gains[i].map(|gain| gain.share))
+    }));
+    fields.push(field(Column::number("others"), move |i, _| {
+        beside_baseline(i, harms[i].map(|harm| harm.share))
+    }));
+    fields.extend(of_users(answer));
+    fields.push(field(Column::number("wait [ms]").optional(1), |_, row| {
+        format!("{:.0}", 1e3 * last(row).p95_queueing_delay_s())
+    }));
+    fields.push(field(Column::number("resent").optional(2), |_, row| {
+        percent(last(row).resent_share())
+    }));
+    if details {
+        fields.extend(more());
+    }
+    let mut table = Table::new(fields.iter().map(|f| f.column.clone()));
+    for i in answer.order() {
+        let row = &answer.rows[i];
+        let tone = match row.is_deployable() || answer.hosts == Hosts::Rfc {
+            _ if Some(i) == pick => Tone::Strong,
+            true => Tone::Plain,
+            false => Tone::Faint,
+        };
+        let cells = fields
+            .iter()
+            .map(|f| table::Cell::new((f.text)(i, row)).tone(tone));
+        table.row(cells);
+    }
+    table
+}
+
+/// The largest size: it shows most of what a setting does.
+fn last(row: &Row) -> &Cell {
+    &row.cells[row.cells.len() - 1]
+}
+
+/// The time of each size, and of each activity where there are several.
+fn times(answer: &Answer) -> Vec<Field<'_>> {
+    let mut fields = Vec::new();
+    let activities = answer.traffic.activities();
+    for (size, bytes) in answer.sizes.iter().enumerate() {
+        for activity in &activities {
+            let activity = *activity;
+            let heading = match (answer.sizes.len() > 1, activities.len() > 1) {
+                (true, _) => format!("{bytes} [s]"),
+                (false, true) => format!("{} [s]", activity.unit()),
+                (false, false) => "time [s]".to_owned(),
+            };
+            fields.push(field(Column::number(heading), move |_, row| {
+                let time = row.cells[size].time_of(activity);
+                time.map_or_else(|| "no end".to_owned(), |t| decimal(t.mean))
+            }));
+        }
+    }
+    if activities.len() == 1 {
+        fields.push(field(Column::number("slow").optional(3), |_, row| {
+            last(row).slow_s().map_or_else(String::new, decimal)
+        }));
+    }
+    fields
+}
+
+/// What several users see, and those with pages and videos.
+fn of_users(answer: &Answer) -> Vec<Field<'_>> {
+    let mut fields = Vec::new();
+    let mean = |f: fn(&bentpipe::compare::UserResult) -> Option<f64>| {
+        move |_: usize, row: &Row| last(row).users_mean(f).map_or_else(String::new, decimal)
+    };
+    let activities = answer.traffic.activities();
+    if activities.contains(&Activity::Web) {
+        fields.push(field(Column::number("object [s]"), mean(|u| u.object_s)));
+    }
+    if activities.contains(&Activity::Video) {
+        fields.push(field(
+            Column::number("stalls"),
+            mean(|u| u.startup_s.map(|_| u.stalls as f64)),
+        ));
+    }
+    if answer.users > 1 {
+        let rates = |f: fn(&bentpipe::compare::Rates) -> f64, scale: f64| {
+            move |_: usize, row: &Row| {
+                let rates = last(row).rates();
+                rates.map_or_else(String::new, |r| digits3(f(&r) / scale))
+            }
+        };
+        let column = |heading| Column::number(heading).optional(4);
+        fields.push(field(column("Mbit/s"), rates(|r| r.median_bps, 1e6)));
+        fields.push(field(column("worst"), rates(|r| r.worst_tenth_bps, 1e6)));
+        fields.push(field(column("Jain"), rates(|r| r.jain, 1.0)));
+    }
+    fields
+}
+
+/// What only `--details` shows.
+fn more<'a>() -> Vec<Field<'a>> {
+    let number = |heading| Column::number(heading).optional(5);
+    vec![
+        field(number("±95%"), |_, row| {
+            let time = last(row).time();
+            time.and_then(|t| t.ci95).map_or_else(String::new, decimal)
+        }),
+        field(number("runs"), |_, row| row.cells[0].runs.len().to_string()),
+        field(number("link Mbit/s"), |_, row| {
+            format!("{:.2}", last(row).goodput_bps() / 1e6)
+        }),
+        field(number("drops"), |_, row| {
+            format!("{:.0}", last(row).mean(|run| run.queue_drops as f64))
+        }),
+        field(number("RTOs"), |_, row| {
+            format!("{:.1}", last(row).mean(|run| run.timeouts))
+        }),
+        field(number("range [s]"), |_, row| match last(row).time() {
+            Some(t) if t.max > t.min => format!("{}-{}", decimal(t.min), decimal(t.max)),
+            _ => String::new(),
+        }),
+    ]
+}
+
+/// A share as a percentage with its sign; none for zero.
+pub fn signed(share: f64) -> String {
+    match (100.0 * share).round() {
+        0.0 => "0%".to_owned(),
+        percent => format!("{percent:+.0}%"),
+    }
+}
+
+/// Seconds as the table shows them.
+pub fn decimal(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{s:.3}"),
+        s if s < 10.0 => format!("{s:.2}"),
+        s => format!("{s:.1}"),
+    }
+}
+
+/// What the columns mean, once.
+pub fn words(answer: &Answer) -> String {
+    let time = match answer.traffic {
+        Traffic::Web => "a page, from the request to the last byte",
+        Traffic::Video => "what a viewer waits: for the start and in stalls",
+        Traffic::Mixed => "a download, a page, and what a viewer waits for the video",
+        Traffic::Download => "a download, from the click to the last byte",
+    };
+    let other = answer.beside.as_deref().unwrap_or(DEFAULT);
+    let baseline = answer.baseline();
+    let mut text = format!(
+        "time: {time}; the mean over the runs. slow: one in ten takes longer. gain: time saved against {}{}. others: time that \
+         a user of {other} beside it loses. wait: what packets of others wait at the link, 95th \
+         percentile. resent: packets sent again.",
+        baseline.name,
+        match answer.peps().len() > 1 {
+            true => format!(" with proxy {}", baseline.pep.name()),
+            false => String::new(),
+        }
+    );
+    if answer.users > 1 {
+        text += " Mbit/s, worst: the user in the middle and the slowest tenth. Jain: 1 if all \
+                 users get the same rate.";
+    }
+    if answer
+        .candidates
+        .iter()
+        .any(|c| c.setting.initial_window.is_some())
+    {
+        text += " IW: packets that a connection begins with, 10 by default.";
+    }
+    if answer.candidates.iter().any(|c| c.name.starts_with("bp_")) {
+        text += " bp_: loaded into the kernel by bentpipe.";
+    }
+    text
+}
+
+fn legend(answer: &Answer, out: &mut Output) -> io::Result<()> {
+    out.line("What was compared:")?;
+    let width = answer.candidates.iter().map(|c| c.name.len()).max();
+    for candidate in &answer.candidates {
+        let text = format!("{}: {}", candidate.availability.name(), candidate.about);
+        out.entry(2, &candidate.name, width.unwrap_or(0), &text)?;
+    }
+    Ok(())
+}
+
+/// The values that make results incomparable if they differ.
+fn basis(answer: &Answer, out: &mut Output) -> io::Result<()> {
+    out.paragraph(
+        0,
+        "Compare these numbers only with others that share these values:",
+    )?;
+    for point in points(answer) {
+        out.point(&point)?;
+    }
+    out.paragraph(
+        0,
+        &format!(
+            "{} with seeds from {} on; {} on the way back.",
+            if answer.is_simulated() {
+                "Simulated"
+            } else {
+                "Measured"
+            },
+            answer.seed,
+            answer.path.return_rate,
+        ),
+    )
+}
+
+/// Those values, in words.
+pub(super) fn points(answer: &Answer) -> Vec<String> {
+    let (path, candidates) = (&answer.path, &answer.candidates);
+    let transports = || candidates.iter().map(|c| &c.transport);
+    let bdp = path.bdp();
+    let windows = |t: &bentpipe_tcp::Transport| t.receive_buffer.as_f64() / bdp.as_f64().max(1.0);
+    let mut iw: Vec<u64> = transports().map(|t| t.initial_window as u64).collect();
+    iw.sort_unstable();
+    iw.dedup();
+    let iw: Vec<String> = iw.iter().map(u64::to_string).collect();
+    let (low, high) = transports()
+        .map(windows)
+        .fold((f64::INFINITY, 0.0_f64), |(l, h), w| (l.min(w), h.max(w)));
+    let windows = if low < high {
+        format!("windows from {} to {}", digits3(low), digits3(high))
+    } else {
+        format!("window of {}", digits3(low))
+    };
+    let mut points = vec![
+        format!(
+            "initial windows of {} segments (MSS 1448 with timestamps)",
+            iw.join(", ")
+        ),
+        format!(
+            "receive {windows} bandwidth-delay products (one: {bdp}, {} packets); the queue holds \
+             {} and is empty after {}",
+            path.bdp_segments(),
+            digits3(path.queue_bytes().as_f64() / bdp.as_f64().max(1.0)),
+            seconds(path.full_queue_delay().as_secs()),
+        ),
+    ];
+    if let Some(t) = candidates.first().map(|c| &c.transport) {
+        points.push(format!(
+            "delayed ACKs: one per {} segments, at the latest after {}; smallest RTO {}; host \
+             profile `{}`",
+            t.delayed_ack.count,
+            t.delayed_ack.timer,
+            t.minimum_rto.unwrap_or(t.profile.rules().minimum_rto),
+            t.profile.name(),
+        ));
+    }
+    points.push("times include the opening of the connection".to_owned());
+    points
+}

@@ -1,0 +1,15 @@
+//! Scenario files: the language, its errors, what is written, and the networks they make.
+
+mod constellations;
+mod errors;
+mod examples;
+mod language;
+mod media;
+mod mentioned;
+mod middleboxes;
+mod overrides;
+mod protection;
+mod routing;
+mod schema;
+mod timelines;
+mod transports;
