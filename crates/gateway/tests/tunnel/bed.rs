@@ -117,8 +117,13 @@ impl Bed {
 
     /// Where UDP does not pass and TCP does.
     pub(crate) async fn start_without_udp() -> Bed {
+        Bed::start_without_udp_after(Duration::ZERO).await
+    }
+
+    /// The same; over TCP first bytes arrive so much later than the connection.
+    pub(crate) async fn start_without_udp_after(delay: Duration) -> Bed {
         Bed::start_with("", |proxy| {
-            proxy.pass_tcp();
+            proxy.pass_tcp_after(delay);
             proxy.go_dark(true);
         })
         .await
@@ -248,6 +253,11 @@ impl Proxy {
 
     /// Passes TCP connections to the same port as well.
     pub(crate) fn pass_tcp(&mut self) {
+        self.pass_tcp_after(Duration::ZERO);
+    }
+
+    /// The same; first bytes arrive so much later than the connection.
+    pub(crate) fn pass_tcp_after(&mut self, delay: Duration) {
         let listener = std::net::TcpListener::bind(self.address).unwrap();
         listener.set_nonblocking(true).unwrap();
         let listener = TcpListener::from_std(listener).unwrap();
@@ -256,6 +266,7 @@ impl Proxy {
             while let Ok((mut near, _)) = listener.accept().await {
                 tokio::spawn(async move {
                     let mut far = TcpStream::connect(hub).await.unwrap();
+                    tokio::time::sleep(delay).await;
                     let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
                 });
             }

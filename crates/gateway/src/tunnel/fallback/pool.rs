@@ -6,6 +6,7 @@ use crate::CloseReason;
 use crate::tunnel::codec::Welcome;
 use crate::tunnel::keys::SERVER_NAME;
 use crate::tunnel::stream::{Receiver, Sender};
+use crate::tunnel::transport::HALF_OPEN;
 use bytes::BytesMut;
 use rustls::pki_types::ServerName;
 use std::collections::VecDeque;
@@ -15,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio_rustls::{TlsConnector, TlsStream};
 
 /// Fewest and most connections that are kept warm. The number doubles when a
@@ -23,6 +24,19 @@ use tokio_rustls::{TlsConnector, TlsStream};
 const WARM: (usize, usize) = (4, 64);
 /// After this time, one connection fewer is kept warm.
 const COOLING: Duration = Duration::from_secs(60);
+
+/// Most handshakes at the same time: half of what the hub admits, so that a burst of
+/// clients waits here and is not turned away there.
+const HANDSHAKES: usize = HALF_OPEN / 2;
+/// Pauses before a handshake is tried again that the hub closed before its greeting, as
+/// it does while other terminals fill its places.
+const AGAIN: [Duration; 5] = [
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+    Duration::from_millis(800),
+];
 
 /// Connections to the hub that are authenticated and carry nothing yet.
 pub(crate) struct Pool {
@@ -32,6 +46,7 @@ pub(crate) struct Pool {
     patience: Duration,
     warm: Mutex<Warm>,
     taken: Notify,
+    handshakes: Semaphore,
 }
 
 impl std::fmt::Debug for Pool {
@@ -64,6 +79,7 @@ impl Pool {
                 target: WARM.0,
             }),
             taken: Notify::new(),
+            handshakes: Semaphore::new(HANDSHAKES),
         }
     }
 
@@ -74,19 +90,35 @@ impl Pool {
     /// A new connection that the hub has accepted.
     async fn connect(&self) -> io::Result<(Sender, Receiver)> {
         let connect = async {
-            let tcp = TcpStream::connect(self.hub).await?;
-            self.settings.apply(&tcp)?;
-            let name = ServerName::try_from(SERVER_NAME).map_err(io::Error::other)?;
-            let mut tls = self.connector.connect(name, tcp).await?;
-            let mut welcome = [0; Welcome::LENGTH];
-            tls.read_exact(&mut welcome).await?;
-            Welcome::decode(welcome).map_err(io::Error::other)?;
-            let (sender, receiver) = carrier::carry(TlsStream::from(tls), BytesMut::new());
-            Ok((Sender::tls(sender), Receiver::tls(receiver)))
+            let mut pauses = AGAIN.iter();
+            loop {
+                let error = match self.handshake().await {
+                    Ok(made) => return Ok(made),
+                    Err(error) => error,
+                };
+                match pauses.next().filter(|_| was_turned_away(&error)) {
+                    Some(pause) => tokio::time::sleep(*pause).await,
+                    None => return Err(error),
+                }
+            }
         };
         tokio::time::timeout(self.patience, connect)
             .await
             .unwrap_or_else(|late| Err(late.into()))
+    }
+
+    /// One handshake, after those that are before it.
+    async fn handshake(&self) -> io::Result<(Sender, Receiver)> {
+        let _place = self.handshakes.acquire().await.map_err(io::Error::other)?;
+        let tcp = TcpStream::connect(self.hub).await?;
+        self.settings.apply(&tcp)?;
+        let name = ServerName::try_from(SERVER_NAME).map_err(io::Error::other)?;
+        let mut tls = self.connector.connect(name, tcp).await?;
+        let mut welcome = [0; Welcome::LENGTH];
+        tls.read_exact(&mut welcome).await?;
+        Welcome::decode(welcome).map_err(io::Error::other)?;
+        let (sender, receiver) = carrier::carry(TlsStream::from(tls), BytesMut::new());
+        Ok((Sender::tls(sender), Receiver::tls(receiver)))
     }
 
     /// Whether the hub answers here. The connection stays warm.
@@ -163,4 +195,12 @@ impl Pool {
     pub(crate) fn cool(&self) {
         self.lock().idle.clear();
     }
+}
+
+/// True if the hub closed the connection before it had said anything against it.
+fn was_turned_away(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe
+    )
 }
