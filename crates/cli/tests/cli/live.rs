@@ -241,11 +241,16 @@ fn the_boxes_of_a_gateway_run_and_take_what_was_predicted() {
     );
     let size = "flow.download.application.response=1 MB";
     let arguments = ["run", cell, "--on", "both", "--json", "--set", size];
-    // Other work on the machine only ever makes a transfer longer, so the best of three counts.
-    let as_predicted = (0..3).any(|_| {
+    // Other work on the machine only ever makes a transfer longer, so the best of each counts.
+    let mut best = [f64::INFINITY; 2];
+    let is_predicted = |ratio: &f64| (ratio - 1.0).abs() < 0.1;
+    for _ in 0..3 {
         let ratios = ratios_of_downloads(&arguments);
         eprintln!("measured / simulated: {ratios:?}");
-        ratios.iter().all(|ratio| (ratio - 1.0).abs() < 0.1)
-    });
-    assert!(as_predicted);
+        best = [0, 1].map(|flow| ratios[flow].min(best[flow]));
+        if best.iter().all(is_predicted) {
+            break;
+        }
+    }
+    assert!(best.iter().all(is_predicted), "{best:?}");
 }
