@@ -46,7 +46,12 @@ fn a_transfer_takes_what_the_simulator_says() {
     );
     assert_eq!(ours.retransmissions, 0);
     assert_eq!((ours.timeouts, ours.recoveries, ours.reductions), (0, 0, 0));
-    assert!(ours.acks_received >= 180, "{}", ours.acks_received);
+    // One for two segments, and fewer where segments that come together are merged.
+    assert!(
+        (100..=410).contains(&ours.acks_received),
+        "{}",
+        ours.acks_received
+    );
     assert!(ours.min_rtt.unwrap() >= Duration::from_millis(100));
     assert!(ours.mean_rtt >= ours.min_rtt);
     assert!(ours.max_cwnd > 20.0, "{}", ours.max_cwnd);
