@@ -89,36 +89,37 @@ impl Pool {
 
     /// A new connection that the hub has accepted.
     async fn connect(&self) -> io::Result<(Sender, Receiver)> {
-        let connect = async {
-            let mut pauses = AGAIN.iter();
-            loop {
-                let error = match self.handshake().await {
-                    Ok(made) => return Ok(made),
-                    Err(error) => error,
-                };
-                match pauses.next().filter(|_| was_turned_away(&error)) {
-                    Some(pause) => tokio::time::sleep(*pause).await,
-                    None => return Err(error),
-                }
+        let mut pauses = AGAIN.iter();
+        loop {
+            let error = match self.handshake().await {
+                Ok(made) => return Ok(made),
+                Err(error) => error,
+            };
+            match pauses.next().filter(|_| was_turned_away(&error)) {
+                Some(pause) => tokio::time::sleep(*pause).await,
+                None => return Err(error),
             }
-        };
-        tokio::time::timeout(self.patience, connect)
-            .await
-            .unwrap_or_else(|late| Err(late.into()))
+        }
     }
 
-    /// One handshake, after those that are before it.
+    /// One handshake, after those that are before it. The wait for them is no fault of the
+    /// hub, so it does not count towards the patience with it.
     async fn handshake(&self) -> io::Result<(Sender, Receiver)> {
         let _place = self.handshakes.acquire().await.map_err(io::Error::other)?;
-        let tcp = TcpStream::connect(self.hub).await?;
-        self.settings.apply(&tcp)?;
-        let name = ServerName::try_from(SERVER_NAME).map_err(io::Error::other)?;
-        let mut tls = self.connector.connect(name, tcp).await?;
-        let mut welcome = [0; Welcome::LENGTH];
-        tls.read_exact(&mut welcome).await?;
-        Welcome::decode(welcome).map_err(io::Error::other)?;
-        let (sender, receiver) = carrier::carry(TlsStream::from(tls), BytesMut::new());
-        Ok((Sender::tls(sender), Receiver::tls(receiver)))
+        let handshake = async {
+            let tcp = TcpStream::connect(self.hub).await?;
+            self.settings.apply(&tcp)?;
+            let name = ServerName::try_from(SERVER_NAME).map_err(io::Error::other)?;
+            let mut tls = self.connector.connect(name, tcp).await?;
+            let mut welcome = [0; Welcome::LENGTH];
+            tls.read_exact(&mut welcome).await?;
+            Welcome::decode(welcome).map_err(io::Error::other)?;
+            let (sender, receiver) = carrier::carry(TlsStream::from(tls), BytesMut::new());
+            Ok((Sender::tls(sender), Receiver::tls(receiver)))
+        };
+        tokio::time::timeout(self.patience, handshake)
+            .await
+            .unwrap_or_else(|late| Err(late.into()))
     }
 
     /// Whether the hub answers here. The connection stays warm.
@@ -203,4 +204,31 @@ fn was_turned_away(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tunnel::keys::Identity;
+
+    /// A burst of clients that fills every place must not look like a hub that is gone.
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_a_place_does_not_take_the_hub_for_gone() {
+        let identity = Identity::generate().unwrap();
+        let tls = identity.client(&[identity.public()]).unwrap();
+        let settings = Settings {
+            control: "cubic".to_owned(),
+            outage: Duration::from_secs(60),
+        };
+        let patience = Duration::from_secs(10);
+        // Nobody listens there: a handshake fails at once.
+        let hub = SocketAddr::from(([127, 0, 0, 1], 1));
+        let pool = Pool::new(hub, tls, settings, patience);
+        let places = pool.handshakes.acquire_many(HANDSHAKES as u32).await;
+        let waits = tokio::time::timeout(3 * patience, pool.probe()).await;
+        assert!(waits.is_err(), "{waits:?}");
+        drop(places);
+        let error = pool.probe().await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+    }
 }
