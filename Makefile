@@ -194,7 +194,7 @@ fidelity:
 	$(CARGO) build --release
 	python3 fidelity/run.py
 
-# Every cell that has a stored result of Linux or of the gateway, where it was when
+# Every cell that has a stored result of Linux, the gateway or ns-2, where it was when
 # `fidelity/held.py --update` recorded it: seconds.
 held:
 	$(CARGO) build --release --quiet --workspace $(WITH)
