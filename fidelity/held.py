@@ -44,7 +44,7 @@ import compare  # noqa: E402
 import hard  # noqa: E402
 import measure  # noqa: E402
 import ns2  # noqa: E402
-import ours  # noqa: E402
+import ours as simulated  # noqa: E402
 
 HELD = HERE / "held.csv"
 MARGIN, MOST = 0.005, 0.02
@@ -109,9 +109,9 @@ def ns_2(bentpipe, out):
         seconds = max(LEAST_S, int(cell.duration_s()) // PART)
         part = dataclasses.replace(cell, duration=seconds)
         file = out / f"{part.slug}.toml"
-        file.write_text(ours.study(part, table.mechanisms[cell.mechanism]["transport"], 1))
+        file.write_text(simulated.study(part, table.mechanisms[cell.mechanism]["transport"], 1))
         study(bentpipe, file, out)
-        goodput = ours.read(out / part.slug / "runs.csv", part)["goodput"].mean
+        goodput = simulated.read(out / part.slug / "runs.csv", part)["goodput"].mean
         return str(cell), (goodput, ns2.goodput(stored[str(cell)]).mean, 0, 1)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """The simulator against stored transfer times of Linux 6.18: the tables of docs/testbed.md.
 
-    evidence/tables/linux.py lossless | lossy | modules
+    evidence/tables/linux.py lossless | lossy
     evidence/tables/linux.py seeds
 
 It simulates the study of that name in fidelity/linux and compares each cell with what a kernel
-took: for `modules` the runs of fidelity/linux/modules-6.18.csv, for `lossless` and `lossy`
-the seconds that docs/testbed.md printed on 2026-11-22, in two decimals, since the runs behind
+took: the seconds that docs/testbed.md printed on 2026-11-22, in two decimals, since the runs behind
 them were not stored. It prints the table as Markdown, and lines of summary. `seeds` says how far
 means of twenty seeds are from those of two hundred.
 """
@@ -21,7 +20,7 @@ sys.path.append(str(ROOT / "fidelity/linux"))
 import compare  # noqa: E402
 
 # What Linux took, and how many runs the simulator makes of a cell.
-STUDIES = {"lossless": ("lossless", 1), "lossy": ("lossy", 20), "modules": ("modules-6.18", 1)}
+STUDIES = {"lossless": ("lossless", 1), "lossy": ("lossy", 20)}
 FIRST = {"bp_const": "`bp_const` (K = 4)"}
 
 
@@ -51,17 +50,7 @@ def table(study: str, ours: dict, theirs: dict, deviation: dict) -> list[str]:
     unique = lambda at: list(dict.fromkeys(cell[at] for cell in theirs))
     rates, files, controls = unique(0), unique(1), unique(2)
     of = lambda cell: f"{theirs[cell]:.2f} {percent(deviation[cell], 0.08)}"
-    if study == "modules":
-        head = ["link, file", *(f"`{c}`" for c in controls)]
-        rows = [
-            [
-                f"{r}, {f}",
-                *(f"{theirs[r, f, c]:.2f} {percent(deviation[r, f, c])}" for c in controls),
-            ]
-            for r in rates
-            for f in files
-        ]
-    elif study == "lossless":
+    if study == "lossless":
         head = ["control", *(f if i else f"{r}, {f}" for r in rates for i, f in enumerate(files))]
         rows = [
             [FIRST.get(c, f"`{c}`"), *(of((r, f, c)) for r in rates for f in files)]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The table of fidelity/xcp/README.md: XCP's share of the bottleneck on ns-2, stored, and here.
+"""The table of fidelity/xcp/README.md: XCP's share of the bottleneck on ns-2, stored, and here; then
+Jain's index over the last third of the run, without losses and with them.
 
 The network is that of fidelity/xcp/network.tcl, the cells those of fidelity/xcp/cells.toml;
 crates/sim/tests/runs/xcp.rs holds the same with bars.
@@ -85,30 +86,59 @@ def text_of(cell: dict, transport: str) -> str:
     return BOTTLENECK.format(duration=cell["duration"], transport=transport) + "".join(flows)
 
 
-def share(cell: dict, transport: str) -> float:
-    """Mean payload share of the bottleneck over the runs."""
+def acknowledged(cell: dict, transport: str, duration: int, seed: int) -> list[int]:
+    """Bytes of each flow that were acknowledged within the duration."""
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / "cell.toml"
-        scenario.write_text(text_of(cell, transport))
+        scenario.write_text(text_of({**cell, "duration": duration}, transport))
+        command = [ROOT / "target/release/bentpipe", "run", scenario, "--json"]
+        done = subprocess.run([*command, "--seed", str(seed)], check=True, capture_output=True)
+        return [flow["acknowledged_bytes"] for flow in json.loads(done.stdout)["flows"]]
 
-        def run(seed: int) -> float:
-            command = [ROOT / "target/release/bentpipe", "run", scenario, "--json"]
-            done = subprocess.run([*command, "--seed", str(seed)], check=True, capture_output=True)
-            flows = json.loads(done.stdout)["flows"]
-            return sum(flow["acknowledged_bytes"] for flow in flows) / (RATE * cell["duration"])
 
-        runs = cell.get("runs", 1)
-        with ThreadPoolExecutor() as pool:
-            return sum(pool.map(run, range(1, runs + 1))) / runs
+def jain(values: list[int]) -> float:
+    return sum(values) ** 2 / (len(values) * sum(v * v for v in values))
+
+
+def measure(cell: dict, transport: str, fairness: bool = False) -> tuple[float, float]:
+    """Means over the runs: payload share of the bottleneck; Jain's index of the last third, if wanted.
+
+    A run that ends after two thirds is the beginning of the whole one.
+    """
+    end = cell["duration"]
+
+    def run(seed: int) -> tuple[float, float]:
+        whole = acknowledged(cell, transport, end, seed)
+        fair = 1.0
+        if fairness:
+            part = acknowledged(cell, transport, end - end // 3, seed)
+            fair = jain([b - a for a, b in zip(part, whole)])
+        return sum(whole) / (RATE * end), fair
+
+    runs = cell.get("runs", 1)
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(run, range(1, runs + 1)))
+    return sum(share for share, _ in found) / runs, sum(fair for _, fair in found) / runs
 
 
 def main() -> None:
     with open(XCP / "ns-2.csv", newline="") as file:
-        theirs = {row["cell"]: float(row["share"]) for row in csv.DictReader(file)}
+        theirs = {row["cell"]: row for row in csv.DictReader(file)}
     print("| cell | ns-2 | " + " | ".join(TRANSPORTS) + " |\n|---|---|" + "---|" * len(TRANSPORTS))
+    fair: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
     for name, cell in tomllib.loads((XCP / "cells.toml").read_text()).items():
-        shares = [theirs[name], *(share(cell, transport) for transport in TRANSPORTS.values())]
+        several = len(cell["rtts"]) > 1
+        first, *others = TRANSPORTS.values()
+        like_ns_2, index = measure(cell, first, several)
+        shares = [float(theirs[name]["share"]), like_ns_2, *(measure(cell, t)[0] for t in others)]
         print(f"| {NAMES[name]} | " + " | ".join(f"{100 * s:.1f}%" for s in shares) + " |")
+        if several:
+            fair["per" in cell].append((float(theirs[name]["jain"]), index))
+    for lossy, cells in fair.items():
+        least = [min(side) for side in zip(*cells)]
+        print(
+            f"Jain's index with{'' if lossy else 'out'} losses: {least[0]:.3f} there, {least[1]:.3f} here"
+        )
 
 
 if __name__ == "__main__":
