@@ -27,7 +27,8 @@ pub struct RateSample {
     pub interval: Duration,
     /// Segments that had been delivered when the packet was sent.
     pub prior_delivered: Segments,
-    /// Segments delivered in the whole connection.
+    /// Segments delivered in the whole connection, this ACK included; of the same count as
+    /// `prior_delivered`.
     pub total_delivered: Segments,
     /// The application, not the window, limited the sending.
     pub app_limited: bool,
@@ -100,6 +101,20 @@ pub struct Ack {
     pub receive_window: Segments,
     /// Segment size in bytes (MSS).
     pub mss: u32,
+}
+
+impl Ack {
+    /// Segments delivered in the whole connection, `before` of them by the ACK before this one
+    /// (`C.delivered` of draft-ietf-ccwg-bbr, `tp->delivered` of Linux): what the delivery-rate
+    /// sampler counts, since the end of a round is compared with its
+    /// [`RateSample::prior_delivered`].
+    #[inline]
+    pub(crate) fn delivered_after(&self, before: Segments) -> Segments {
+        match &self.rate_sample {
+            Some(sample) => sample.total_delivered,
+            None => before + self.delivered,
+        }
+    }
 }
 
 /// The state of a path, as a node that observes it reports to a sender, such as

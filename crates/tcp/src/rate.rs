@@ -7,7 +7,8 @@
 //! the data delivered since, divided by the longer of the send and the ACK interval. So compressed
 //! ACKs or bursts of packets do not raise the rate.
 //!
-//! Counts are in segments, as in Linux. One record per packet, in a ring parallel to the
+//! Counts are in segments, as in Linux, and include what an ACK reports to have been delivered
+//! twice, where the host counts that. One record per packet, in a ring parallel to the
 //! scoreboard's: connections that need no samples pay nothing for it.
 
 use bentpipe_cc::RateSample;
@@ -106,6 +107,13 @@ impl RateSampler {
         if self.newest.is_none_or(|n| packet.sent_at >= n.sent_at) {
             self.newest = Some(packet);
         }
+    }
+
+    /// An ACK at `now` reports `segments` duplicates (RFC 2883): retransmissions that were not
+    /// needed were delivered, too (`C.delivered` of draft-ietf-ccwg-bbr, Linux `tp->delivered`).
+    pub(crate) fn duplicated(&mut self, now: Time, segments: u32) {
+        self.delivered += u64::from(segments);
+        self.delivered_at = now;
     }
 
     /// Ends the ACK at `now`: the sample of the packets that were reported, if

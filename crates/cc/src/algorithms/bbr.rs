@@ -246,7 +246,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
-        self.delivered += ack.delivered;
+        self.delivered = ack.delivered_after(self.delivered);
         self.lost += ack.lost;
         if ack.delivered > 0.0 {
             self.delivered_at = ack.now;

@@ -23,9 +23,13 @@ struct Path {
 
 impl Path {
     fn new(parameters: &Parameters) -> Path {
+        Path::of("bbr", parameters)
+    }
+
+    fn of(name: &str, parameters: &Parameters) -> Path {
         let mut window = Window::new(10.0);
         window.mss = 1500;
-        let mut bbr = build("bbr", parameters).unwrap();
+        let mut bbr = build(name, parameters).unwrap();
         bbr.on_established(Some(RTT), &mut window);
         Path {
             bbr,
@@ -58,6 +62,7 @@ impl Path {
         self.delivered += segments;
         let mut sample = a_rate_sample(prior, rate * RTT.as_secs(), RTT);
         sample.rtt = Some(self.rtt);
+        sample.total_delivered = self.delivered;
         let mut ack = an_ack();
         ack.now = self.now;
         ack.rtt = Some(self.rtt);
@@ -153,6 +158,22 @@ fn three_rounds_without_a_quarter_more_fill_the_pipe() {
         path.round(rate * 1.24);
     }
     assert_eq!(path.phase(), "drain");
+}
+
+/// A round ends by the count of the rate sampler: what the ACKs themselves counted in excess of
+/// it, such as duplicates, does not put it off.
+#[test]
+fn rounds_are_counted_by_what_the_rate_sampler_delivered() {
+    for name in ["bbr", "leocc"] {
+        let mut path = Path::of(name, &Parameters::new());
+        path.flight = 1400.0;
+        path.ack_with(RTT, 500.0, BOTTLENECK, true, |ack| ack.delivered += 30.0);
+        for _ in 0..3 {
+            assert_eq!(path.phase(), "startup", "{name}");
+            path.round(BOTTLENECK);
+        }
+        assert_eq!(path.phase(), "drain", "{name}");
+    }
 }
 
 #[test]

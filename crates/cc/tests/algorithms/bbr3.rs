@@ -46,6 +46,7 @@ impl Path {
         let prior = (self.delivered - in_round).max(0.0);
         let mut sample = a_rate_sample(prior, in_round, RTT);
         sample.rtt = Some(self.rtt);
+        sample.total_delivered = self.delivered;
         sample.prior_flight = self.flight;
         let mut ack = an_ack();
         ack.now = self.now;
@@ -128,6 +129,24 @@ fn startup_ends_after_three_rounds_without_a_quarter_more() {
     let mut path = Path::new();
     (0..500).for_each(|_| path.ack_with(BOTTLENECK, app_limited));
     assert_eq!(path.phase(), "startup");
+}
+
+/// A round ends by the count of the rate sampler: what the ACKs themselves counted in excess of
+/// it, such as duplicates, does not put it off.
+#[test]
+fn rounds_are_counted_by_what_the_rate_sampler_delivered() {
+    let acks_in_startup = |in_excess: f64| {
+        let mut path = Path::new();
+        path.flight = 2.0 * PRODUCT;
+        path.ack_with(BOTTLENECK, |ack| ack.delivered += in_excess);
+        (1..1000)
+            .find(|_| {
+                path.ack(BOTTLENECK);
+                path.phase() != "startup"
+            })
+            .unwrap()
+    };
+    assert_eq!(acks_in_startup(300.0), acks_in_startup(0.0));
 }
 
 #[test]

@@ -202,7 +202,7 @@ impl Linux {
         if blocks.is_empty() {
             return;
         }
-        self.take_duplicate_report(s, packet, blocks, news);
+        self.take_duplicate_report(s, now, packet, blocks, news);
         blocks.sort_unstable();
         for &(start, end) in &*blocks {
             if start >= packet.acknowledgement {
@@ -220,7 +220,8 @@ impl Linux {
     /// one, is of a duplicate.
     fn take_duplicate_report(
         &mut self,
-        s: &Core,
+        s: &mut Core,
+        now: Time,
         packet: &Packet,
         blocks: &[(u64, u64)],
         news: &mut AckSummary,
@@ -241,6 +242,9 @@ impl Linux {
             self.rack.note_duplicate();
         }
         news.delivered += segments;
+        if let Some(rate) = &mut s.rate {
+            rate.duplicated(now, segments);
+        }
         self.undo.note_duplicates(end, segments);
     }
 

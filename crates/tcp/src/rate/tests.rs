@@ -137,6 +137,24 @@ fn what_was_sent_again_gives_a_rate_but_no_rtt() {
     );
 }
 
+#[test]
+fn duplicates_are_delivered_but_give_no_sample() {
+    let mut sampler = RateSampler::default();
+    send(&mut sampler, at(0), 0, 2);
+    sampler.acknowledged(true);
+    assert!(sampler.sample(at(100), NO_RTT, MSS).is_some());
+    sampler.duplicated(at(150), 3);
+    assert_eq!(sampler.sample(at(150), NO_RTT, MSS), None);
+    // What leaves now is measured from the duplicates on: their delivery was the last.
+    sampler.sent(at(150), 1, 1);
+    for _ in 0..2 {
+        sampler.acknowledged(true);
+    }
+    let sample = sampler.sample(at(250), NO_RTT, MSS).unwrap();
+    assert_eq!((sample.prior_delivered, sample.total_delivered), (4.0, 6.0));
+    assert_eq!((sample.delivered, sample.interval), (2.0, ms(150)));
+}
+
 /// What the definition says, from the whole history: no state is carried.
 #[derive(Default)]
 struct History {

@@ -2,7 +2,7 @@
 
 use crate::pipe::{Fate, MSS, ONE_WAY, Pipe, drop_once, plain};
 use bentpipe_cc::{Ack, CongestionControl, Controller, RateSample, Repair, Window};
-use bentpipe_tcp::{Endpoint, Transport};
+use bentpipe_tcp::{Endpoint, HostProfile, Recovery, Transport};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::sync::{Arc, Mutex};
 
@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex};
 struct Heard {
     controls: Vec<(Repair, f64, f64, Option<RateSample>)>,
     restarts: Vec<Time>,
+    /// Segments that each ACK delivered.
+    delivered: Vec<f64>,
 }
 
 /// A constant window at a constant rate.
@@ -35,8 +37,10 @@ impl CongestionControl for Constant {
     fn on_loss(&mut self, _: &bentpipe_cc::Loss, _: &mut Window) {}
     fn on_recovery_exit(&mut self, _: &bentpipe_cc::RecoveryExit, _: &mut Window) {}
     fn on_control(&mut self, ack: &Ack, repair: Repair, _: &mut Window) {
-        let heard = (repair, ack.lost, ack.flight, ack.rate_sample);
-        self.heard.lock().unwrap().controls.push(heard);
+        let told = (repair, ack.lost, ack.flight, ack.rate_sample);
+        let mut heard = self.heard.lock().unwrap();
+        heard.controls.push(told);
+        heard.delivered.push(ack.delivered);
     }
     fn on_restart(&mut self, now: Time, _: &mut Window) {
         self.heard.lock().unwrap().restarts.push(now);
@@ -55,7 +59,15 @@ fn open(
     quantum: u32,
     fate: impl FnMut(usize, &bentpipe_tcp::Packet) -> Fate + 'static,
 ) -> (Pipe, Arc<Mutex<Heard>>) {
-    let transport: Transport = plain();
+    open_on(&plain(), cwnd, quantum, fate)
+}
+
+fn open_on(
+    transport: &Transport,
+    cwnd: f64,
+    quantum: u32,
+    fate: impl FnMut(usize, &bentpipe_tcp::Packet) -> Fate + 'static,
+) -> (Pipe, Arc<Mutex<Heard>>) {
     let heard = Arc::new(Mutex::new(Heard::default()));
     let control = Constant {
         cwnd,
@@ -63,8 +75,8 @@ fn open(
         quantum,
         heard: Arc::clone(&heard),
     };
-    let mut pipe = Pipe::closed(&transport, fate);
-    pipe.ends[0] = Endpoint::new(&transport, Controller::custom(control), 1);
+    let mut pipe = Pipe::closed(transport, fate);
+    pipe.ends[0] = Endpoint::new(transport, Controller::custom(control), 1);
     pipe.ends[0].assume_open();
     pipe.ends[1].assume_open();
     (pipe, heard)
@@ -132,6 +144,37 @@ fn in_recovery_the_window_stays_and_retransmissions_are_paced() {
     // Every segment is delivered once.
     let delivered = heard.controls.last().unwrap().3.unwrap().total_delivered;
     assert_eq!(delivered, 40.0);
+}
+
+/// `tp->delivered`: what arrived twice was delivered twice, in the rate samples as in the ACKs.
+#[test]
+fn on_linux_reported_duplicates_count_in_the_rate_samples_too() {
+    let mut late = true;
+    let transport = Transport {
+        profile: HostProfile::Linux,
+        recovery: Recovery::Rack,
+        ..plain()
+    };
+    let (mut pipe, heard) = open_on(&transport, 8.0, 1, move |to, p| {
+        // The fourth segment is overtaken by far, and sent again for that.
+        if to == 1 && p.payload > 0 && p.sequence == 3000 && std::mem::take(&mut late) {
+            Fate::Delay(Duration::from_millis(120))
+        } else {
+            Fate::Deliver
+        }
+    });
+    pipe.write(40);
+    pipe.run_for(Duration::from_secs(5));
+    assert_eq!(pipe.ends[1].duplicates_received(), 1);
+    let heard = heard.lock().unwrap();
+    let mut sum = 0.0;
+    for (control, delivered) in heard.controls.iter().zip(&heard.delivered) {
+        sum += delivered;
+        if let Some(sample) = control.3 {
+            assert_eq!(sample.total_delivered, sum);
+        }
+    }
+    assert_eq!(sum, 41.0, "40 segments, one of them twice");
 }
 
 #[test]

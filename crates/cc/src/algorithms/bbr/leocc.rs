@@ -343,7 +343,7 @@ impl CongestionControl for Leocc {
         self.detect(ack, repair);
         self.update_smoothed(ack);
         let bbr = &mut self.bbr;
-        bbr.delivered += ack.delivered;
+        bbr.delivered = ack.delivered_after(bbr.delivered);
         if ack.delivered > 0.0 {
             bbr.delivered_at = ack.now;
         }

@@ -147,7 +147,7 @@ impl Bbr3 {
         repair: Repair,
         window: &mut Window,
     ) {
-        self.delivered += ack.delivered;
+        self.delivered = ack.delivered_after(self.delivered);
         self.round_start = false;
         self.losses.round_start = false;
         if self.losses.note(self.delivered, ack.lost) {
