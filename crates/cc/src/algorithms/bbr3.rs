@@ -42,8 +42,9 @@
 //! - A timeout adds what was in flight to the losses, and is not judged itself: one that ends
 //!   a probe upwards sets no long-term bound. The draft's `OnEnterRTO` is silent on it.
 //! - What is in flight at a packet's sending excludes the packet (the draft's `tx_in_flight`
-//!   includes it), so that thresholds are one segment lower. Losses that an ACK found count
-//!   for the packets that it released, too.
+//!   includes it), so that thresholds are one segment lower.
+//! - Whether a loss was found before a packet was sent (`P.lost`) is told by what had been
+//!   delivered: what was sent between the last ACK and a timeout does not count its losses.
 //! - The window is saved before the state changes to `probe_rtt`, and not at a loss.
 //! - The draft has no ECN, and neither has this.
 //! - Phases are drawn from the connection's own random stream.

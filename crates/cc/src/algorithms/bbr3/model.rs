@@ -72,9 +72,12 @@ impl Losses {
         first
     }
 
-    /// Lost since a packet was sent when `prior` segments had been delivered.
+    /// Lost since a packet was sent when `prior` segments had been delivered: `RS.lost`, which is
+    /// `C.lost - P.lost` (`HandleLostPacket`). `OnPacketSent` sets `P.lost` to `C.lost` at the
+    /// sending, so that what the ACK itself had found lost by which the packet was released, and
+    /// which counted as many delivered, is not among it.
     fn since(&mut self, prior: Segments) -> Segments {
-        while self.list.front().is_some_and(|&(at, _)| at < prior) {
+        while self.list.front().is_some_and(|&(at, _)| at <= prior) {
             self.list.pop_front();
         }
         self.list.iter().map(|&(_, lost)| lost).sum()
@@ -314,9 +317,11 @@ mod tests {
         assert!(!losses.note(20.0, 0.0));
         assert!(!losses.note(30.0, 3.0), "the round has a loss already");
         assert_eq!((losses.round_end, losses.found), (10.0, 2));
-        assert_eq!(losses.since(10.0), 5.0);
-        assert_eq!(losses.since(11.0), 3.0);
-        assert_eq!(losses.since(31.0), 0.0);
+        assert_eq!(losses.since(9.0), 5.0);
+        // Sent by the very ACK that found the first two.
+        assert_eq!(losses.since(10.0), 3.0);
+        assert_eq!(losses.since(29.0), 3.0);
+        assert_eq!(losses.since(30.0), 0.0);
     }
 
     #[test]
