@@ -10,6 +10,7 @@
 //! | undo of spurious reductions | `undo` |
 //! | requests of the congestion control | `actions` |
 //! | recovery `snack` | `snack` |
+//! | what duplicate ACKs tell without SACK | `unnamed` |
 
 mod acknowledgement;
 mod actions;
@@ -17,6 +18,7 @@ mod loss;
 mod output;
 mod snack;
 mod undo;
+mod unnamed;
 
 use crate::packet::{Packet, Transmit};
 use crate::sender_core::Core;
@@ -55,6 +57,9 @@ pub(crate) struct Rfc {
     /// The window, not the application or a buffer, ended the last sending.
     window_limited: bool,
     duplicate_acks: u32,
+    /// Without SACK: segments that have arrived above the first missing one, as far as duplicate
+    /// ACKs tell ([`Rfc::arrived_unnamed`]).
+    unnamed: u32,
     /// Recovery or loss state ends when this byte is acknowledged.
     recover: u64,
     /// Data below this byte was sent before the last reduction: an ECN echo for
@@ -83,6 +88,7 @@ impl Rfc {
             corrupted: false,
             window_limited: false,
             duplicate_acks: 0,
+            unnamed: 0,
             recover: 0,
             reduced_until: 0,
             echo_cut_until: 0,
@@ -133,14 +139,10 @@ impl Stack for Rfc {
     }
 
     fn repairs(&self, s: &Core) -> Repairs {
-        // Without SACK a duplicate ACK tells of one more that arrived, of all but those
-        // that must be missing (`tcp_limit_reno_sacked`).
         let sacked = if s.options.recovery.uses_sack() {
             s.board.sacked()
         } else {
-            let missing = s.board.lost().max(1);
-            let most = (s.board.outstanding() as u32).saturating_sub(missing);
-            self.duplicate_acks.min(most)
+            self.arrived_unnamed()
         };
         let state = match self.state {
             State::Open if sacked > 0 => CongestionState::Disorder,

@@ -244,6 +244,7 @@ impl Rfc {
             self.duplicate_acks = 0;
         } else if ack.duplicate {
             self.duplicate_acks += 1;
+            self.add_unnamed(s);
         }
         let lost = if s.options.recovery.uses_sack() {
             // Three duplicate ACKs count even when short segments keep the
@@ -284,14 +285,19 @@ impl Rfc {
             self.leave_recovery(s, now, ack);
             return;
         }
-        self.duplicate_acks += u32::from(ack.duplicate);
+        if ack.duplicate {
+            self.duplicate_acks += 1;
+            self.add_unnamed(s);
+        }
         if s.options.recovery.uses_sack() || s.options.recovery == Recovery::Snack {
             return self.grow_in_recovery(s, ack, advances);
         }
         if advances {
             // Partial ACK: the next hole, and deflate by what was
-            // acknowledged less one segment.
-            self.inflation = (self.inflation - ack.acked).max(0.0) + 1.0;
+            // acknowledged less one segment. What the duplicate ACKs did not
+            // count, some of them lost, leaves the window at least ssthresh.
+            self.remove_unnamed(s, ack.acked);
+            self.inflation = (self.inflation + 1.0 - ack.acked).max(0.0);
             if s.board.lose_head()
                 && let Some(hole) = s.board.next_lost()
             {
@@ -310,6 +316,9 @@ impl Rfc {
     }
 
     fn acknowledged_loss(&mut self, s: &mut Core, ack: &Ack, advances: bool) {
+        if !s.options.recovery.uses_sack() {
+            self.count_in_loss(s, ack.duplicate, advances);
+        }
         if !advances {
             return;
         }

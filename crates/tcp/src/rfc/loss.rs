@@ -12,6 +12,7 @@ impl Rfc {
     /// A loss is found: the window is reduced and fast recovery begins.
     pub(super) fn enter_recovery<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         self.remember_for_undo(s);
+        self.unnamed = self.arrived_unnamed();
         // A loss among what was in flight when a mark was echoed is the same
         // congestion (RFC 3168, section 6.1.2): it is repaired without a second
         // reduction.
@@ -140,6 +141,7 @@ impl Rfc {
         self.recover = s.snd.next;
         self.reduced_until = s.snd.next;
         self.duplicate_acks = 0;
+        self.unnamed = 0;
         self.inflation = 0.0;
         self.arrived = 0.0;
         s.headers.cwr_pending = true;

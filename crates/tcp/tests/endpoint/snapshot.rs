@@ -193,6 +193,103 @@ fn without_sack_duplicates_count_as_arrived() {
     }
 }
 
+/// `tcp_add_reno_sack` and `tcp_remove_reno_sacks`: in recovery without SACK duplicate ACKs count,
+/// and a partial ACK takes back those of the segments that it acknowledges beside the hole.
+#[test]
+fn in_recovery_without_sack_a_partial_ack_takes_back_what_duplicates_counted() {
+    for profile in [HostProfile::Linux, HostProfile::Rfc] {
+        let mut peer = Peer::open(&Transport {
+            profile,
+            initial_window: 20.0,
+            limited_transmit: false,
+            ..linux(Recovery::NewReno)
+        });
+        peer.write(20);
+        // It brings the window.
+        peer.ack(0, None);
+        // 0 and 6 are lost: 1 to 5 and 7 to 19 each bring a duplicate.
+        for _ in 0..10 {
+            peer.ack(0, None);
+        }
+        assert_eq!(peer.sees().0, CongestionState::Recovery);
+        assert_eq!(peer.sees().1, 10);
+        for _ in 10..18 {
+            peer.ack(0, None);
+        }
+        assert_eq!(peer.sees().1, 18);
+        // The hole and five of the eighteen.
+        peer.ack(6, None);
+        assert_eq!(peer.sees().0, CongestionState::Recovery);
+        assert_eq!(peer.sees().1, 13);
+        // All that is left besides the second hole; a duplicate cannot be of more.
+        peer.ack(6, None);
+        assert_eq!(peer.sees().1, 13);
+        peer.ack(20, None);
+        assert_eq!((peer.sees().0, peer.sees().1), (CongestionState::Open, 0));
+    }
+}
+
+/// `tcp_reset_reno_sack`: a timeout forgets the duplicates; those of what is sent again needlessly
+/// do not count, those of new data do (`tcp_process_loss`), and Linux sends for them.
+#[test]
+fn after_a_timeout_without_sack_only_duplicates_of_new_data_count() {
+    for (profile, clocks_out) in [(HostProfile::Linux, 1), (HostProfile::Rfc, 0)] {
+        let mut peer = Peer::open(&Transport {
+            profile,
+            limited_transmit: false,
+            ..linux(Recovery::NewReno)
+        });
+        peer.write(100);
+        // The first one brings the window.
+        for _ in 0..3 {
+            peer.ack(0, None);
+        }
+        assert_eq!(peer.sees().1, 2);
+        peer.wait_for_timer();
+        assert_eq!((peer.sees().0, peer.sees().1), (CongestionState::Loss, 0));
+        peer.ack(0, None);
+        assert_eq!(peer.sees().1, 0);
+        // Slow start sends all of it again, and then something new.
+        let mut acked = 0;
+        while peer.end.snapshot().flight as u64 + acked <= 10 {
+            acked += 1;
+            peer.ack(acked, None);
+            assert_eq!(peer.sees().1, 0);
+        }
+        let sent = peer.ack(acked, None).len();
+        assert_eq!((peer.sees().0, peer.sees().1), (CongestionState::Loss, 1));
+        assert_eq!(sent, clocks_out, "{profile:?}");
+        peer.ack(acked + 1, None);
+        assert_eq!(peer.sees().1, 0);
+    }
+}
+
+/// RFC 6582, section 3.2, step 3: the window shrinks by what a partial ACK acknowledges less one
+/// segment, whatever the duplicates had added. One that takes back all of them leaves ssthresh.
+#[test]
+fn a_partial_ack_that_takes_back_all_duplicates_leaves_ssthresh_in_flight() {
+    for profile in [HostProfile::Linux, HostProfile::Rfc] {
+        let mut peer = Peer::open(&Transport {
+            profile,
+            initial_window: 12.0,
+            limited_transmit: false,
+            ..linux(Recovery::NewReno)
+        });
+        peer.write(100);
+        // The first one brings the window.
+        for _ in 0..4 {
+            peer.ack(0, None);
+        }
+        let (state, .., flight) = peer.sees();
+        assert_eq!((state, flight), (CongestionState::Recovery, 12));
+        let ssthresh = peer.end.snapshot().ssthresh as usize;
+        assert_eq!(ssthresh, 6);
+        // The hole and eight above it, of which three were known: nine less one are gone.
+        let sent = peer.ack(9, None);
+        assert_eq!(peer.sees().4, ssthresh, "{profile:?}: {sent:?}");
+    }
+}
+
 /// `tcp_limit_reno_sacked`: of a single segment outstanding a duplicate ACK cannot tell that
 /// it has arrived.
 #[test]
