@@ -93,13 +93,13 @@ fn is_empty(packet: &Packet) -> bool {
 }
 
 /// The receiving half that goes with `sender` where `transport` runs. It advertises
-/// `window` bytes at first and at most `largest`.
-fn receiver_of(transport: &Transport, sender: &Sender, window: u32, largest: u32) -> Receiver {
+/// at most `window` bytes.
+fn receiver_of(transport: &Transport, sender: &Sender, window: u32) -> Receiver {
     let stack = transport.profile.rules().stack;
     let reports = !stack.is_ns2();
     let mut receiver = Receiver::new(transport.delayed_ack, sender.uses_sack(), reports, window);
     if stack == StackKind::Linux {
-        let quickack = QuickAck::new(transport.delayed_ack, largest, sender.core.mss);
+        let quickack = QuickAck::new(transport.delayed_ack, window, sender.core.mss);
         receiver.set_quickack(quickack);
     }
     if transport.ecn && transport.ecn_echo() == EcnEcho::EachChange {
@@ -126,7 +126,7 @@ impl Endpoint {
         let window = advertised.clamp(1, u64::from(MAX_WINDOW)) as u32;
         let one_way = rules.stack.is_ns2();
         let sender = Sender::new(transport, cc, peer, u64::from(window));
-        let receiver = receiver_of(transport, &sender, window, window);
+        let receiver = receiver_of(transport, &sender, window);
         Endpoint {
             sender,
             receiver,

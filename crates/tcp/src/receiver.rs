@@ -112,7 +112,7 @@ impl Receiver {
         self.last_acknowledged = old.next;
         self.duplicates = old.duplicates;
         if let Some(extras) = &mut self.extras {
-            extras.start_at(old.delivered());
+            extras.start_at(old.next);
         }
     }
 
@@ -120,12 +120,6 @@ impl Receiver {
     pub(crate) fn largest(&mut self) -> u32 {
         let window = self.window;
         self.quickack().map_or(window, |q| q.largest())
-    }
-
-    /// The window that it advertises.
-    pub(crate) fn advertised(&mut self) -> u32 {
-        let window = self.window;
-        self.quickack().map_or(window, |q| q.first_window())
     }
 
     /// Bytes delivered in order.

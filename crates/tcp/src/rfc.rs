@@ -106,9 +106,12 @@ impl Stack for Rfc {
     }
 
     fn start_at(&mut self, sequence: u64) {
-        self.recover = sequence;
-        self.reduced_until = sequence;
-        self.echo_cut_until = sequence;
+        // All of the connection lies above them, its first byte too: a loss of that is found by
+        // duplicate ACKs as well, which RFC 6582 has by the sequence number of the SYN.
+        let before = sequence.saturating_sub(1);
+        self.recover = before;
+        self.reduced_until = before;
+        self.echo_cut_until = before;
     }
 
     fn send<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {

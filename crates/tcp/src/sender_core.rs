@@ -36,9 +36,11 @@ use round::Round;
 const MAX_MSS: u32 = 65_000;
 
 /// The send sequence variables of RFC 9293, section 3.3.1, in bytes of the
-/// stream: `una <= next <= offered`.
+/// stream: `first <= una <= next <= offered`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendSequence {
+    /// The first byte of the connection: not 0 where it follows another.
+    pub(crate) first: u64,
     /// First unacknowledged byte.
     pub(crate) una: u64,
     /// Next new byte.
@@ -109,6 +111,8 @@ pub(crate) struct Core {
     pub(crate) is_simple: bool,
     pub(crate) last_sent_at: Time,
     pub(crate) counters: SenderCounters,
+    /// What of them connections before this one counted.
+    pub(crate) earlier: SenderCounters,
     pub(crate) max_cwnd: f64,
 }
 
@@ -156,6 +160,7 @@ impl Core {
             cc,
             window,
             snd: SendSequence {
+                first: 0,
                 una: 0,
                 next: 0,
                 offered: 0,
@@ -180,6 +185,7 @@ impl Core {
                 && rules.stack != StackKind::Linux,
             last_sent_at: Time::ZERO,
             counters: SenderCounters::default(),
+            earlier: SenderCounters::default(),
             max_cwnd: transport.initial_window,
         }
     }
@@ -188,12 +194,14 @@ impl Core {
     /// before this one.
     pub(crate) fn continue_after(&mut self, old: &Core) {
         let at = old.snd.next;
+        self.snd.first = at;
         self.snd.una = at;
         self.snd.next = at;
         self.snd.offered = at;
         self.round.end = at;
         self.headers.low_priority_until = at;
         self.counters = old.counters;
+        self.earlier = old.counters;
         self.max_cwnd = self.max_cwnd.max(old.max_cwnd);
         self.rtt.continue_after(&old.rtt);
     }
@@ -208,6 +216,12 @@ impl Core {
     #[inline]
     pub(crate) fn room(&self) -> u64 {
         self.snd.buffer.min(self.snd.window)
+    }
+
+    /// True if the connection has sent data.
+    #[inline]
+    pub(crate) fn has_sent(&self) -> bool {
+        self.snd.next > self.snd.first
     }
 
     /// True if the application has offered something that was not sent.

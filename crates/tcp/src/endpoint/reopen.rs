@@ -20,14 +20,13 @@ impl Endpoint {
         if self.fault().is_some() {
             return;
         }
-        let largest = self.receiver.largest();
-        let window = self.receiver.advertised();
+        let window = self.receiver.largest();
         let old = std::mem::replace(
             &mut self.sender,
             Sender::new(transport, cc, self.peer, u64::from(window)),
         );
         self.sender.continue_after(&old);
-        let receiver = receiver_of(transport, &self.sender, window, largest);
+        let receiver = receiver_of(transport, &self.sender, window);
         let before = std::mem::replace(&mut self.receiver, receiver);
         self.receiver.continue_after(&before);
         self.connection = Connection::Closed;

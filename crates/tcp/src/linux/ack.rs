@@ -231,7 +231,7 @@ impl Linux {
         let inside = blocks
             .get(1)
             .is_some_and(|second| start >= second.0 && end <= second.1);
-        if !(below || inside) || s.counters.retransmissions == 0 {
+        if !(below || inside) || s.counters.retransmissions == s.earlier.retransmissions {
             return;
         }
         let mss = u64::from(s.mss.max(1));

@@ -86,7 +86,7 @@ impl Linux {
         let mut idle = now.since(s.last_sent_at);
         if !s.rules.restart_after_idle
             || s.options.owns_window
-            || s.snd.next == 0
+            || !s.has_sent()
             || s.board.outstanding() > 0
             || idle <= rto
         {

@@ -54,7 +54,7 @@ impl Linux {
                 self.part_until = s.snd.next + u64::from(len);
             }
             let was_idle = s.board.outstanding() == 0;
-            if was_idle && s.snd.next > 0 {
+            if was_idle && s.has_sent() {
                 let idle = now.since(s.last_sent_at);
                 s.cc.on_transmission_start(now, idle);
             }

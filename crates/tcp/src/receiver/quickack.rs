@@ -67,6 +67,8 @@ const SMALL: u32 = 128;
 pub(crate) struct QuickAck {
     /// The rule as the transport gives it.
     rule: DelayedAck,
+    /// The first byte of the connection.
+    first: u64,
     /// Segments that are still acknowledged at once.
     quick: u32,
     /// The session is taken for interactive.
@@ -117,6 +119,7 @@ impl QuickAck {
     pub(crate) fn new(rule: DelayedAck, largest: u32, mss: u32) -> QuickAck {
         QuickAck {
             rule,
+            first: 0,
             quick: 0,
             interactive: rule.quick_acks == 0,
             delay: None,
@@ -148,6 +151,7 @@ impl QuickAck {
 
     /// The first byte of the connection has this number.
     pub(crate) fn start_at(&mut self, first: u64) {
+        self.first = first;
         self.edge += first;
         self.round_from = first;
     }
@@ -190,11 +194,6 @@ impl QuickAck {
             self.room = self.room.max(room.min(self.largest));
             self.most = read;
         }
-    }
-
-    /// The window before anything has arrived.
-    pub(crate) fn first_window(&self) -> u32 {
-        self.window
     }
 
     /// The window to advertise when everything below byte `next` is there, and
@@ -284,7 +283,7 @@ impl QuickAck {
         }
         // The application reads, and what it wrote ends here.
         let read = len < self.full && !was_interactive;
-        let asks_from = u64::from(self.rule.quick_acks) * full;
+        let asks_from = self.first + u64::from(self.rule.quick_acks) * full;
         self.interactive |= self.rule.quick_acks < QUICK && next >= asks_from;
         if at_once || read {
             return Decision::Now;

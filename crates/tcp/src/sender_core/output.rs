@@ -93,7 +93,7 @@ impl Core {
         }
         if let Some(rate) = &mut self.rate {
             let outstanding = self.board.outstanding();
-            if outstanding == 0 && self.snd.next > 0 && rate.is_limited() {
+            if outstanding == 0 && self.snd.next > self.snd.first && rate.is_limited() {
                 self.cc.on_restart(now, &mut self.window);
             }
             rate.sent(now, self.board.flight(), outstanding);

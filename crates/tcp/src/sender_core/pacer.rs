@@ -87,7 +87,7 @@ impl Core {
         let pacer = &mut self.pacer;
         pacer.quantum_left = pacer.quantum_left.saturating_sub(1);
         if let Some(lateness) = &mut pacer.lateness {
-            if self.counters.packets < lateness::UNPACED {
+            if self.counters.packets - self.earlier.packets < lateness::UNPACED {
                 lateness.end(now);
                 return;
             }

@@ -80,7 +80,7 @@ impl Core {
     /// copy.
     #[inline]
     pub(crate) fn begin_probes<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if self.probing.waits() && self.snd.next > 0 {
+        if self.probing.waits() && self.has_sent() {
             self.probing.deadline = now + self.probing.interval;
             self.send_probes(now, out);
         }

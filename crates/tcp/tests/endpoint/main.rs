@@ -8,6 +8,7 @@ mod owning;
 mod pipe;
 mod probes;
 mod recovery;
+mod reopen;
 mod sending;
 mod snack;
 mod snapshot;
