@@ -251,6 +251,9 @@ record! {
         gauge channel_losses: u64 => sum link_losses;
         /// Packets that were lost because the link was down or its route ended.
         gauge outage_losses: u64 = 0 => sum link_outage_losses;
+        /// Packets that were on it when the run ended: they waited, were in transmission or
+        /// propagated. With those delivered, dropped and lost they are those handed to it.
+        gauge in_flight_packets: u64 = 0 => sum link_in_flight;
         /// Transmissions of the link that met others on its medium, and requests
         /// for slots that did. Zero where it shares no medium, as the next three.
         gauge collisions: u64 = 0 => sum collisions;
@@ -289,6 +292,9 @@ impl LinkOutcome {
         let c = *link.counters();
         let under_way: u64 = link.under_way().map(|(_, p)| u64::from(p.bytes())).sum();
         let transmitted = (c.offered - c.queue_drops).max(1);
+        let on_it = link.under_way().count()
+            + link.pending_losses().count()
+            + link.waiting_packets().count();
         LinkOutcome {
             name: name.to_owned(),
             rate,
@@ -300,6 +306,7 @@ impl LinkOutcome {
             marks: c.marks,
             channel_losses: c.channel_losses,
             outage_losses: c.outage_losses,
+            in_flight_packets: on_it as u64,
             collisions: access.collisions + access.request_collisions,
             requests: access.requests,
             free_slots: access.free_slots,

@@ -41,6 +41,7 @@ pub(crate) fn link(name: &str) -> LinkOutcome {
         marks: 7,
         channel_losses: 40,
         outage_losses: 0,
+        in_flight_packets: 0,
         collisions: 3,
         requests: 20,
         free_slots: 30,

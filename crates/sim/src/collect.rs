@@ -98,6 +98,8 @@ fn link_outcomes<O: Observer>(
             outcome.queue_drops -= early.queue_drops;
             outcome.channel_losses -= early.channel_losses;
             outcome.outage_losses -= early.outage_losses;
+            // Nor is what was offered ahead of time on the next link yet.
+            outcome.in_flight_packets = early.on_it;
             outcome
         })
         .collect()

@@ -34,7 +34,7 @@ struct OnLink {
     propagate: Count,
 }
 
-/// What a link's counters say and has not happened yet.
+/// What a link's counters say and has not happened yet, and what is on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PendingCounts {
     /// Packets that have not entered yet.
@@ -45,6 +45,8 @@ pub(crate) struct PendingCounts {
     pub(crate) outage_losses: u64,
     /// Packets that the next link has and that have not left this one yet.
     pub(crate) delivered: Count,
+    /// Packets that are on it.
+    pub(crate) on_it: u64,
 }
 
 impl<O: Observer> Network<'_, O> {
@@ -102,6 +104,12 @@ impl<O: Observer> Network<'_, O> {
                     snapshot.put(hop, loss.bytes, sent);
                 }
             }
+        }
+        // The end of a path is a hop without a link, and nothing is on it.
+        let hops = snapshot.hops.iter().enumerate();
+        for (hop, on) in hops.filter(|(_, on)| on.all.packets > 0) {
+            let link = self.forward.paths.link_of(hop);
+            snapshot.links[link].on_it += on.all.packets;
         }
         snapshot
     }

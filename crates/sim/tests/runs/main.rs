@@ -5,6 +5,7 @@ mod bandwidth;
 mod bbr;
 mod bounds;
 mod careful_resume;
+mod conservation;
 mod copa;
 mod crossings;
 mod determinism;
