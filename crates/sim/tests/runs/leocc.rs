@@ -130,3 +130,93 @@ fn its_queue_is_a_fraction_of_that_of_cubic() {
         assert!(rtt < 0.6 * with_cubic, "{rtt} {with_cubic}");
     }
 }
+
+/// Flows of these controls, begun 5 s apart, on a path without reconfigurations.
+fn beside(controls: &[&str], mbps: u64, queue: u32, rtt_ms: u64) -> Outcome {
+    let mut line = Line {
+        rate: Rate::from_mbps(mbps),
+        rtt: Duration::from_millis(rtt_ms),
+        queue,
+        loss: 0.0,
+        duration: Duration::from_secs(SECONDS),
+        flows: Vec::new(),
+    };
+    for control in controls {
+        let transport = Transport {
+            initial_window: 10.0,
+            ..named(control, Recovery::SackRepeat)
+        };
+        line = line.with(Application::Persistent, Some(transport));
+    }
+    let mut scenario = line.scenario();
+    for (flow, start) in scenario.flows.iter_mut().zip((0..).step_by(5)) {
+        flow.start = Time::ZERO + Duration::from_secs(start);
+    }
+    let options = Options {
+        series: Some(Duration::from_millis(20)),
+        ..Options::default()
+    };
+    run(&scenario, &options).unwrap()
+}
+
+/// Times that a flow measured its path anew, as after a reconfiguration: a probe that ends in
+/// startup.
+fn restarts(outcome: &Outcome, flow: usize) -> usize {
+    let samples = &outcome.series[flow].sender;
+    let restarts = |pair: &&[SenderSample]| {
+        let [before, after] = pair else { return false };
+        before.phase == "probe_rtt" && after.phase == "startup"
+    };
+    samples.windows(2).filter(restarts).count()
+}
+
+/// Goodputs in Mbit/s and restarts of each flow.
+fn shares(controls: &[&str], mbps: u64, queue: u32, rtt_ms: u64) -> Vec<(f64, usize)> {
+    let outcome = beside(controls, mbps, queue, rtt_ms);
+    let goodput = |flow: usize| outcome.flows[flow].delivered.as_f64() * 8e-6 / SECONDS as f64;
+    let of = |flow| (goodput(flow), restarts(&outcome, flow));
+    let all: Vec<_> = (0..controls.len()).map(of).collect();
+    println!("{controls:?} {mbps} Mbit/s, queue {queue}, {rtt_ms} ms: {all:.2?}");
+    all
+}
+
+/// What it takes falsely for reconfigurations, and what it gets, where flows of its own kind share
+/// the path: none for two at 50 Mbit/s; for three with a queue of three bandwidth-delay products one
+/// in a minute and a quarter each, a known limit.
+#[test]
+fn flows_of_its_own_kind_rarely_look_like_reconfigurations() {
+    for (count, mbps, queue, rtt, most) in [
+        (2, 50, 100, 40, 0),
+        (2, 50, 500, 40, 0),
+        (2, 10, 100, 100, 1),
+        (3, 50, 100, 40, 0),
+        (3, 50, 500, 40, 5),
+    ] {
+        let all = shares(&vec!["leocc"; count], mbps, queue, rtt);
+        let falsely: usize = all.iter().map(|flow| flow.1).sum();
+        assert!(falsely <= most, "{all:?}");
+        let sum: f64 = all.iter().map(|flow| flow.0).sum();
+        let least = all.iter().map(|flow| flow.0).fold(f64::MAX, f64::min);
+        assert!(sum > 0.9 * mbps as f64, "{all:?}");
+        assert!(least > 0.6 * sum / count as f64, "{all:?}");
+    }
+}
+
+/// The same beside cubic: none with a queue of half a bandwidth-delay product, one in half a minute
+/// with longer ones. A known limit, and no worse than this.
+#[test]
+fn the_end_of_a_queue_of_cubic_looks_like_a_reconfiguration() {
+    for (controls, mbps, queue, rtt, most) in [
+        (["leocc", "cubic"], 50, 100, 40, 0),
+        (["leocc", "cubic"], 50, 500, 40, 4),
+        (["cubic", "leocc"], 10, 100, 100, 7),
+    ] {
+        let all = shares(&controls, mbps, queue, rtt);
+        let falsely: usize = all.iter().map(|flow| flow.1).sum();
+        assert!(falsely <= most, "{all:?}");
+        // It is not driven out, and does not drive cubic out.
+        let sum: f64 = all.iter().map(|flow| flow.0).sum();
+        let least = all.iter().map(|flow| flow.0).fold(f64::MAX, f64::min);
+        assert!(sum > 0.9 * mbps as f64 && least > 0.3 * sum, "{all:?}");
+    }
+}

