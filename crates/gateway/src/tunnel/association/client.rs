@@ -1,7 +1,8 @@
 //! The terminal's side of the association.
 
 use super::{
-    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, throttle::Throttle, words,
+    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, pulse::Lost, throttle::Throttle,
+    words,
 };
 use crate::CloseReason;
 use crate::config::{Config, Tunnel};
@@ -261,20 +262,17 @@ impl Shared {
         let mut throttle = Throttle::new(self.state.rate(), budget);
         let lost = heartbeat::keep(connection, |beat| {
             counters.memory_held.set(budget.held());
-            let up = throttle.suspects(Instant::now(), beat.outage, &beat.stats);
+            let outage = beat.lost == Some(Lost::FromOther);
+            let up = throttle.suspects(Instant::now(), outage, &beat.stats);
             if up || beat.warned {
                 let direction = if up { Direction::Up } else { Direction::Down };
                 // Where one is being looked into, this one waits for its successor.
                 let _ = self.suspect.try_send(direction);
             }
-            let health = if beat.outage {
-                Health::Outage
-            } else {
-                Health::Up
-            };
+            let health = if outage { Health::Outage } else { Health::Up };
             self.status.send_if_modified(|status| {
                 let changed = status.quic != health;
-                if changed && health == Health::Outage {
+                if changed && outage {
                     counters.outages.increment();
                     tracing::warn!("nothing arrives from the hub");
                 } else if changed {

@@ -9,6 +9,7 @@ mod backup;
 mod client;
 mod heartbeat;
 mod opening;
+mod pulse;
 mod server;
 mod throttle;
 

@@ -8,13 +8,15 @@ use quinn::Connection;
 use quinn::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use quinn_proto::RttEstimator;
 use std::any::Any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What a heartbeat may send, bytes: two packets, one of which may carry data that
 /// waits.
 const ALLOWANCE: u64 = 2 * 1500;
+/// What a round trip may exceed twice the smoothed one by and still count in full.
+const SLACK: Duration = Duration::from_millis(100);
 
 /// Makes congestion controls that heartbeats can open.
 pub(crate) struct Openable<F>(pub(crate) Arc<F>);
@@ -24,6 +26,7 @@ impl<F: ControllerFactory + Send + Sync + 'static> ControllerFactory for Openabl
         Box::new(Opening {
             inner: Arc::clone(&self.0).build(now, current_mtu),
             state: Arc::default(),
+            newest: None,
         })
     }
 }
@@ -42,18 +45,45 @@ pub(super) fn open(connection: &Connection) {
     }
 }
 
-/// How often the other box has acknowledged anything, and the bytes in flight.
-pub(super) fn progress(connection: &Connection) -> (u64, u64) {
-    state(connection).map_or((0, 0), |state| {
-        let acknowledgements = state.acknowledgements.load(Relaxed);
-        (acknowledgements, state.in_flight.load(Relaxed))
+/// What the other box has acknowledged, and the bytes in flight.
+pub(super) fn progress(connection: &Connection) -> (Acknowledged, u64) {
+    state(connection).map_or_else(Default::default, |state| {
+        (*state.acknowledged(), state.in_flight.load(Relaxed))
     })
+}
+
+/// What the acknowledgements of the other box have shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acknowledged {
+    /// When the newest packet that is acknowledged was sent.
+    pub(super) newest: Option<Instant>,
+    /// Smoothed round trip. One that is far longer than those before counts in part, so that an
+    /// acknowledgement that an outage held back hardly changes it, while a queue that builds up does
+    /// after a few acknowledgements.
+    pub(super) rtt: Option<Duration>,
+}
+
+impl Acknowledged {
+    /// Takes an acknowledgement, at `now`, of packets of which the newest left at `sent`.
+    fn take(&mut self, now: Instant, sent: Instant) {
+        if self.newest.is_some_and(|newest| sent <= newest) {
+            return;
+        }
+        self.newest = Some(sent);
+        let sample = now.saturating_duration_since(sent);
+        self.rtt = Some(match self.rtt {
+            None => sample,
+            Some(rtt) => (7 * rtt + sample.min(2 * rtt + SLACK)) / 8,
+        });
+    }
 }
 
 /// A congestion control and the opening in its window.
 struct Opening {
     inner: Box<dyn Controller>,
     state: Arc<State>,
+    /// When the newest packet of the current acknowledgement was sent.
+    newest: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -63,7 +93,15 @@ struct State {
     in_flight: AtomicU64,
     /// The window while it is open, otherwise 0.
     window: AtomicU64,
-    acknowledgements: AtomicU64,
+    acknowledged: Mutex<Acknowledged>,
+}
+
+impl State {
+    fn acknowledged(&self) -> MutexGuard<'_, Acknowledged> {
+        self.acknowledged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Controller for Opening {
@@ -80,6 +118,7 @@ impl Controller for Opening {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
+        self.newest = self.newest.max(Some(sent));
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
     }
 
@@ -92,7 +131,9 @@ impl Controller for Opening {
     ) {
         self.state.in_flight.store(in_flight, Relaxed);
         self.state.window.store(0, Relaxed);
-        self.state.acknowledgements.fetch_add(1, Relaxed);
+        if let Some(sent) = self.newest.take() {
+            self.state.acknowledged().take(now, sent);
+        }
         self.inner
             .on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
@@ -124,6 +165,7 @@ impl Controller for Opening {
         Box::new(Opening {
             inner: self.inner.clone_box(),
             state: Arc::clone(&self.state),
+            newest: None,
         })
     }
 
@@ -133,5 +175,41 @@ impl Controller for Opening {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn a_round_trip_as_long_as_an_outage_hardly_counts() {
+        let begin = Instant::now();
+        let mut acknowledged = Acknowledged::default();
+        for at in [0, 100, 200] {
+            acknowledged.take(begin + MS(at + 20), begin + MS(at));
+        }
+        assert_eq!(acknowledged.rtt, Some(MS(20)));
+        // Sent before the outage, acknowledged after it.
+        acknowledged.take(begin + MS(8_300), begin + MS(300));
+        assert_eq!(acknowledged.newest, Some(begin + MS(300)));
+        assert_eq!(acknowledged.rtt, Some(MS(35)));
+        // An acknowledgement of older packets says nothing about the path now.
+        acknowledged.take(begin + MS(9_000), begin + MS(250));
+        assert_eq!(acknowledged.newest, Some(begin + MS(300)));
+        assert_eq!(acknowledged.rtt, Some(MS(35)));
+    }
+
+    #[test]
+    fn a_queue_that_stays_counts_after_a_few_acknowledgements() {
+        let begin = Instant::now();
+        let mut acknowledged = Acknowledged::default();
+        acknowledged.take(begin + MS(20), begin);
+        for at in 1..40 {
+            acknowledged.take(begin + MS(at + 2_000), begin + MS(at));
+        }
+        assert!(acknowledged.rtt.unwrap() > MS(1_900), "{acknowledged:?}");
     }
 }
