@@ -180,11 +180,16 @@ fn association(one: &Value) -> String {
     if one["over"] == "tls" {
         return format!("{to}, TLS over TCP since {since}: UDP does not pass");
     }
+    let lost = match one["lost"].as_str() {
+        Some("to") => "; nothing that this box sends arrives there",
+        Some(_) => "; nothing arrives from it",
+        None => "",
+    };
     let count = |name: &str| one[name].as_u64().unwrap_or(0);
     let rtt = one["rtt_seconds"].as_f64().unwrap_or(0.0);
     let sent = count("packets_sent").max(1);
     format!(
-        "{to}, since {since}, round trip {:.0} ms, window {}, {:.2}% lost and sent again, packets of {} B",
+        "{to}, since {since}, round trip {:.0} ms, window {}, {:.2}% lost and sent again, packets of {} B{lost}",
         1e3 * rtt,
         brief(count("window_bytes") as f64, "B"),
         100.0 * count("packets_lost") as f64 / sent as f64,

@@ -4,16 +4,18 @@
 //! [`machine`] examines this machine, and needs no running gateway. [`running`] examines a running
 //! gateway by its status.
 
+mod running;
+
+pub use running::{EVERY, running};
+
 use super::state::{Finding, Severity};
 use crate::config::{Config, Role};
 use crate::intercept::{self, Plan};
 use crate::tunnel::keys::{Identity, PublicKey};
-use bentpipe_units::{Bytes, Duration as Span};
+use bentpipe_units::Bytes;
 use rustix::process::{Resource, getrlimit};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::time::Duration;
 
 /// Bytes that a UDP socket should be able to hold at least: a burst of some
 /// milliseconds at gigabits per second.
@@ -314,143 +316,19 @@ fn udp_buffers() -> Vec<Finding> {
     )]
 }
 
-/// Seconds as a message shows them.
-fn span(seconds: f64) -> Span {
-    Span::from_micros((seconds * 1e6) as u64)
-}
-
-/// Examines a gateway that runs, by its status.
-#[must_use]
-pub fn running(config: &Config, status: &Value) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if config.tunnel.is_some() {
-        let empty = Vec::new();
-        let associations = status["associations"].as_array().unwrap_or(&empty);
-        findings.extend(far_end(config, associations));
-        for one in associations {
-            findings.extend(association(config, one));
-        }
-    }
-    findings.extend(delivered(config, status));
-    if config.intercept.is_some() {
-        let opened = status["counters"]["connections_opened"].as_u64();
-        let uptime = status["uptime_seconds"].as_u64().unwrap_or(0);
-        if opened == Some(0) && uptime > 60 {
-            findings.push(warning(
-                "interception",
-                "no connection has been intercepted since the start",
-                "do the users' packets pass this machine (their route, `ip route`), and do the \
-                 rules match them (`bentpipe gateway rules FILE print`)?",
-            ));
-        }
-    }
-    findings
-}
-
-fn far_end(config: &Config, associations: &[Value]) -> Vec<Finding> {
-    let Some(tunnel) = &config.tunnel else {
-        return Vec::new();
-    };
-    if config.role == Role::Hub {
-        let up = associations.len();
-        let all = tunnel.peers.len();
-        return vec![match up {
-            0 => warning(
-                "far end",
-                "no terminal is connected",
-                format!(
-                    "does UDP port {} of this machine pass the firewall, and has the terminal this \
-                     box's key?",
-                    tunnel.address.port()
-                ),
-            ),
-            _ => good("far end", format!("{up} of {all} terminals are connected")),
-        }];
-    }
-    if associations.is_empty() {
-        return vec![error(
-            "far end",
-            format!("the hub at {} does not answer", tunnel.address),
-            "does it run, does its firewall let UDP and TCP of this port pass, and has it this \
-             box's key among its peers (`bentpipe gateway keys` prints it)?",
-        )];
-    }
-    vec![good(
-        "far end",
-        format!("the hub at {} answers", tunnel.address),
-    )]
-}
-
-fn association(config: &Config, one: &Value) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let peer = one["peer"].as_str().unwrap_or("the other box");
-    if one["over"] == "tls" {
-        findings.push(warning(
-            "transport",
-            format!("{peer} is reached by TLS over TCP, because UDP does not pass"),
-            "let UDP of the tunnel's port pass; the gateway returns to it by itself",
-        ));
-        return findings;
-    }
-    let configured = config.link.rtt.as_secs_f64();
-    if let Some(rtt) = one["rtt_seconds"].as_f64() {
-        let text = format!("round trip {} (configured {})", span(rtt), span(configured));
-        if rtt > 1.5 * configured || rtt < 0.5 * configured {
-            findings.push(warning(
-                "round trip",
-                text,
-                "correct [link] rtt: it sizes buffers",
-            ));
-        } else {
-            findings.push(good("round trip", text));
-        }
-    }
-    if let Some(mtu) = one["mtu_bytes"].as_u64().filter(|mtu| *mtu < 1250) {
-        findings.push(warning(
-            "MTU",
-            format!("the path takes packets of {mtu} bytes only"),
-            "a tunnel below this one may be the reason; each packet carries less",
-        ));
-    }
-    let count = |name: &str| one[name].as_u64().unwrap_or(0);
-    let (sent, lost) = (count("packets_sent"), count("packets_lost"));
-    if sent > 10_000 && lost * 50 > sent {
-        findings.push(warning(
-            "loss",
-            format!("{lost} of {sent} packets were lost"),
-            "if the modem drops them, the configured rate is above that of the link: lower [link] \
-             rate",
-        ));
-    }
-    findings
-}
-
-fn delivered(config: &Config, status: &Value) -> Option<Finding> {
-    let configured = status["rate_bits_per_second"].as_u64()?;
-    let delivered = status["delivered_bits_per_second"].as_u64()?;
-    let share = 100 * delivered / configured.max(1);
-    let measured = config.link.configured().is_none();
-    (!measured && share > 0).then(|| good("rate", format!("{share}% of the link is in use")))
-}
-
-/// How often a running gateway is examined; the other box has this long to answer
-/// after the start.
-pub const EVERY: Duration = Duration::from_secs(10);
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::config_from_str;
-    use serde_json::json;
 
-    fn ship() -> Config {
+    pub(super) fn ship() -> Config {
         let text = "role = \"terminal\"\n[link]\nrate = \"2 Mbit/s\"\nrtt = \"550 ms\"\n\
                     [tunnel]\naddress = \"192.0.2.7\"\nkey = \"/nonexistent/k\"\npeers = [\"x\"]\n\
                     [intercept]\ninterfaces = [\"nosuch0\"]\n";
         config_from_str(text).unwrap()
     }
 
-    fn find<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
+    pub(super) fn find<'a>(findings: &'a [Finding], what: &str) -> &'a Finding {
         findings.iter().find(|it| it.what == what).unwrap()
     }
 
@@ -469,23 +347,5 @@ mod tests {
         let finding = congestion_control("bp_nosuch");
         assert_eq!(finding.severity, Severity::Error);
         assert_eq!(finding.remedy, "load it: bentpipe kernel load nosuch");
-    }
-
-    #[test]
-    fn a_silent_hub_and_a_wrong_round_trip_are_found() {
-        let config = ship();
-        let silent = running(&config, &json!({ "associations": [] }));
-        assert_eq!(find(&silent, "far end").severity, Severity::Error);
-        let status = json!({ "associations": [{
-            "peer": "bpk1", "over": "quic", "rtt_seconds": 0.02,
-            "mtu_bytes": 1200, "packets_sent": 20_000, "packets_lost": 1000,
-        }]});
-        let wrong = running(&config, &status);
-        assert_eq!(find(&wrong, "far end").severity, Severity::Good);
-        let rtt = find(&wrong, "round trip");
-        assert_eq!(rtt.severity, Severity::Warning);
-        assert_eq!(rtt.found, "round trip 20 ms (configured 550 ms)");
-        assert_eq!(find(&wrong, "loss").severity, Severity::Warning);
-        assert_eq!(find(&wrong, "MTU").severity, Severity::Warning);
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::config::Config;
 use crate::counters::Counters;
+use crate::tunnel::association::Lost;
 use bentpipe_units::Rate;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ pub struct Finding {
 struct Association {
     path: Path,
     since: Instant,
+    lost: Option<Lost>,
 }
 
 /// What the running parts write down, and what the operator changes.
@@ -91,6 +93,15 @@ impl fmt::Debug for SharedState {
 pub struct Listed {
     state: Arc<SharedState>,
     key: (String, u64),
+}
+
+impl Listed {
+    /// Notes in which direction nothing passes, if in any.
+    pub(crate) fn note_lost(&self, lost: Option<Lost>) {
+        if let Some(one) = locked(&self.state.associations).get_mut(&self.key) {
+            one.lost = lost;
+        }
+    }
 }
 
 impl Drop for Listed {
@@ -139,8 +150,12 @@ impl SharedState {
     #[must_use]
     pub fn list(self: &Arc<SharedState>, peer: &str, path: Path) -> Listed {
         let key = (peer.to_owned(), self.number.fetch_add(1, Relaxed));
-        let since = Instant::now();
-        locked(&self.associations).insert(key.clone(), Association { path, since });
+        let association = Association {
+            path,
+            since: Instant::now(),
+            lost: None,
+        };
+        locked(&self.associations).insert(key.clone(), association);
         self.counters.associations_active.increment();
         Listed {
             state: Arc::clone(self),
@@ -267,6 +282,7 @@ impl Association {
                     "peer": peer,
                     "address": shown(connection.remote_address()),
                     "over": "quic",
+                    "lost": self.lost.map(Lost::word),
                     "since_seconds": since,
                     "rtt_seconds": connection.rtt().as_secs_f64(),
                     "window_bytes": stats.path.cwnd,

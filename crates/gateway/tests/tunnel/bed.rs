@@ -80,8 +80,18 @@ impl Keys {
     }
 
     pub(crate) fn terminal(&self, address: SocketAddr, more: &str) -> Arc<Terminal> {
+        self.terminal_with_state(address, more).0
+    }
+
+    fn terminal_with_state(
+        &self,
+        address: SocketAddr,
+        more: &str,
+    ) -> (Arc<Terminal>, Arc<SharedState>) {
         let config = self.config("terminal", address, more);
-        Arc::new(Terminal::start(&config, SharedState::new(&config), Hello::fresh()).unwrap())
+        let state = SharedState::new(&config);
+        let terminal = Terminal::start(&config, Arc::clone(&state), Hello::fresh()).unwrap();
+        (Arc::new(terminal), state)
     }
 
     pub(crate) fn hub(&self, address: SocketAddr, more: &str) -> Hub {
@@ -107,6 +117,8 @@ pub(crate) struct Bed {
     pub(crate) keys: Keys,
     pub(crate) hub: Hub,
     pub(crate) terminal: Arc<Terminal>,
+    /// What the terminal shows to its operator.
+    pub(crate) state: Arc<SharedState>,
     pub(crate) proxy: Proxy,
 }
 
@@ -140,12 +152,13 @@ impl Bed {
         let hub = keys.hub(ANY, more);
         let mut proxy = Proxy::start(hub.address().unwrap()).await;
         set(&mut proxy);
-        let terminal = keys.terminal(proxy.address, more);
+        let (terminal, state) = keys.terminal_with_state(proxy.address, more);
         terminal.ready().await;
         Bed {
             keys,
             hub,
             terminal,
+            state,
             proxy,
         }
     }

@@ -87,6 +87,37 @@ async fn udp_that_stops_passing_is_replaced_and_what_it_carried_waits() {
     assert_eq!(bed.terminal.status().borrow().associations, 1);
 }
 
+/// The hub is heard all the time, so that only what is not acknowledged shows that something is wrong.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn udp_that_stops_passing_to_the_hub_alone_is_replaced_and_named() {
+    let mut bed = Bed::start("").await;
+    bed.proxy.pass_tcp();
+    let (server, _server) = echo().await;
+    let mut live = bed.connect(server).await;
+    live.write_all(b"before").await.unwrap();
+    live.read_exact(&mut [0; 6]).await.unwrap();
+    bed.proxy.go_dark_upward(true);
+    // What is sent shows it; this waits for the end.
+    live.write_all(b"after").await.unwrap();
+    becomes(&bed, Health::Fallback).await;
+    let reason = bed.terminal.status().borrow().reason.clone().unwrap();
+    assert!(reason.contains("nothing that this box sends"), "{reason}");
+    let status = bed.state.status();
+    let lost = |status: &serde_json::Value| {
+        let all = status["associations"].as_array().unwrap().clone();
+        all.iter().any(|one| one["lost"] == "to")
+    };
+    assert!(lost(&status), "{status}");
+    echoes(bed.connect(server).await, 1_000_000).await;
+    bed.proxy.go_dark_upward(false);
+    becomes(&bed, Health::Up).await;
+    timeout(SOON, live.read_exact(&mut [0; 5]))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(!lost(&bed.state.status()));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn udp_that_is_throttled_is_replaced_where_tcp_is_faster() {
     let mut bed = Bed::start("").await;

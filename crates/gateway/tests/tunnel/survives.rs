@@ -59,7 +59,8 @@ async fn connections_go_on_soon_after_an_outage() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_go_on_after_an_outage_of_one_direction() {
     let bed = Bed::start("").await;
-    go_on_after(&bed, |dark| bed.proxy.go_dark_upward(dark), || ()).await;
+    let seen = || assert_eq!(bed.terminal.status().borrow().health, Health::Outage);
+    go_on_after(&bed, |dark| bed.proxy.go_dark_upward(dark), seen).await;
 }
 
 /// A connection that has carried something.
@@ -208,6 +209,7 @@ async fn a_hub_that_is_killed_and_started_again_serves_within_seconds() {
         hub,
         terminal,
         proxy,
+        ..
     } = Bed::start("").await;
     let (server, _server) = echo().await;
     let mut client = connect(&terminal, server, false).await;
@@ -245,6 +247,7 @@ async fn a_terminal_that_is_killed_leaves_nothing_behind_at_the_hub() {
         hub,
         terminal,
         proxy,
+        ..
     } = Bed::start("").await;
     let (server, _server) = echo().await;
     let mut client = connect(&terminal, server, false).await;

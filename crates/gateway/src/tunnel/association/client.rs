@@ -1,8 +1,7 @@
 //! The terminal's side of the association.
 
 use super::{
-    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, pulse::Lost, throttle::Throttle,
-    words,
+    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, throttle::Throttle, words,
 };
 use crate::CloseReason;
 use crate::config::{Config, Tunnel};
@@ -257,12 +256,13 @@ impl Shared {
         });
         let counters = &self.state.counters;
         counters.associations_opened.increment();
-        let _listed = self.state.list(&self.key, Path::Quic(connection.clone()));
+        let listed = self.state.list(&self.key, Path::Quic(connection.clone()));
         let budget = self.sending.budget();
         let mut throttle = Throttle::new(self.state.rate(), budget);
         let lost = heartbeat::keep(connection, |beat| {
             counters.memory_held.set(budget.held());
-            let outage = beat.lost == Some(Lost::FromOther);
+            listed.note_lost(beat.lost);
+            let outage = beat.lost.is_some();
             let up = throttle.suspects(Instant::now(), outage, &beat.stats);
             if up || beat.warned {
                 let direction = if up { Direction::Up } else { Direction::Down };
@@ -272,11 +272,15 @@ impl Shared {
             let health = if outage { Health::Outage } else { Health::Up };
             self.status.send_if_modified(|status| {
                 let changed = status.quic != health;
-                if changed && outage {
-                    counters.outages.increment();
-                    tracing::warn!("nothing arrives from the hub");
-                } else if changed {
-                    tracing::info!("the hub answers again");
+                if changed {
+                    status.reason = beat.lost.map(|lost| lost.words("hub"));
+                    match &status.reason {
+                        Some(reason) => {
+                            counters.outages.increment();
+                            tracing::warn!("{reason}");
+                        }
+                        None => tracing::info!("the hub answers again"),
+                    }
                 }
                 status.rtt = Some(beat.rtt);
                 status.enter(health);

@@ -15,6 +15,7 @@ mod throttle;
 
 pub use client::Client;
 pub(crate) use opening::Openable;
+pub(crate) use pulse::Lost;
 pub use server::{Association, Server};
 
 use quinn::{ConnectionError, VarInt};

@@ -37,11 +37,31 @@ pub(super) struct Seen {
 
 /// A direction in which nothing passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lost {
+pub(crate) enum Lost {
     /// Nothing arrives from the other box.
     FromOther,
     /// The other box is heard, and acknowledges nothing of what is sent to it.
     ToOther,
+}
+
+impl Lost {
+    /// The word of the status: what does not pass.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Lost::FromOther => "from",
+            Lost::ToOther => "to",
+        }
+    }
+
+    /// What is so, in words; `other` is what the other box is called.
+    pub(super) fn words(self, other: &str) -> String {
+        match self {
+            Lost::FromOther => format!("nothing arrives from the {other}"),
+            Lost::ToOther => {
+                format!("the {other} is heard, and nothing that this box sends arrives there")
+            }
+        }
+    }
 }
 
 /// What to do after a look.

@@ -1,6 +1,6 @@
 //! The hub's side of the association.
 
-use super::{Close, HANDSHAKE, heartbeat, pulse::Lost, throttle::Throttle, words};
+use super::{Close, HANDSHAKE, heartbeat, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
 use crate::tunnel::budget::Budget;
@@ -271,12 +271,12 @@ impl Shared {
         let mut outage = false;
         let mut throttle = Throttle::new(self.state.rate(), &association.budget);
         let lost = heartbeat::keep(&connection, |beat| {
-            let lost = beat.lost == Some(Lost::FromOther);
-            if lost && !outage {
+            listed.note_lost(beat.lost);
+            if let Some(lost) = beat.lost.filter(|_| !outage) {
                 counters.outages.increment();
-                tracing::info!(%peer, "nothing arrives from the terminal");
+                tracing::info!(%peer, "{}", lost.words("terminal"));
             }
-            outage = lost;
+            outage = beat.lost.is_some();
             counters.memory_held.set(association.budget.held());
             if throttle.suspects(Instant::now(), outage, &beat.stats) {
                 tracing::info!(%peer, "UDP to the terminal may be throttled");
