@@ -13,6 +13,7 @@ def main() -> int:
     int
         The exit status: 0 done, 1 ran but a check changed for the worse, 2 could not run.
     """
+    import json
     import os
     import shlex
     import signal
@@ -23,6 +24,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # What scripts for Slurm call the command by: its own file is Python's interpreter.
     os.environ["BENTPIPE_COMMAND"] = f"{shlex.quote(sys.executable)} -m bentpipe"
+    os.environ["BENTPIPE_PROGRAM"] = json.dumps([sys.executable, "-m", "bentpipe"])
     _papers.announce()
     status = _bentpipe.main(["bentpipe", *sys.argv[1:]])
     if status is None:

@@ -4,6 +4,7 @@
 //! panic. The guard keeps the window as it was, stops calling the control, and
 //! records the fault; the simulation asks for it and ends the run with a message.
 
+use crate::watch::Watch;
 use crate::{
     Ack, CWND_LIMIT, CongestionControl, Feedback, HostRules, Loss, PathHint, Phase, QueueReport,
     RecoveryExit, Repair, SharedState, Timeout, Window,
@@ -48,6 +49,7 @@ pub struct Guarded {
     name: String,
     now: Time,
     fault: Option<Box<Fault>>,
+    watch: Watch,
 }
 
 /// The part of a window that a control sets.
@@ -134,6 +136,7 @@ impl Guarded {
             name: name.into(),
             now: Time::ZERO,
             fault: None,
+            watch: Watch::new(),
         }
     }
 
@@ -166,6 +169,7 @@ impl Guarded {
         }
         self.now = now.unwrap_or(self.now);
         let before = Kept::of(window);
+        self.watch.tell(&self.name, call, self.now);
         let done = caught(|| body(&mut *self.control, window));
         if done.is_ok() && is_usable(window) {
             return;
@@ -181,15 +185,23 @@ impl Guarded {
 
     /// A call that leaves the window alone.
     fn takes(&mut self, call: &'static str, body: impl FnOnce(&mut dyn CongestionControl)) {
-        if self.fault.is_none()
-            && let Err(what) = caught(|| body(&mut *self.control))
-        {
+        if self.fault.is_some() {
+            return;
+        }
+        self.watch.tell(&self.name, call, self.now);
+        if let Err(what) = caught(|| body(&mut *self.control)) {
             self.fail(call, what);
         }
     }
 
     /// What a question is answered with, or `otherwise` where it panics.
-    fn asks<T>(&self, otherwise: T, body: impl FnOnce(&dyn CongestionControl) -> T) -> T {
+    fn asks<T>(
+        &self,
+        question: &'static str,
+        otherwise: T,
+        body: impl FnOnce(&dyn CongestionControl) -> T,
+    ) -> T {
+        self.watch.tell(&self.name, question, self.now);
         caught(|| body(&*self.control)).unwrap_or(otherwise)
     }
 }
@@ -212,7 +224,7 @@ macro_rules! guarded {
     )*};
     (asks: $($question:ident($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {$(
         fn $question(&self, $($arg: $type),*) -> $answer {
-            self.asks(Default::default(), |it| it.$question($($arg),*))
+            self.asks(stringify!($question), Default::default(), |it| it.$question($($arg),*))
         }
     )*};
 }

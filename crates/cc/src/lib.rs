@@ -47,6 +47,7 @@ pub mod own;
 mod parameter;
 mod registry;
 pub mod slots;
+mod watch;
 mod window;
 
 pub use algorithms::Monolithic;

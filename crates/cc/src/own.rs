@@ -36,10 +36,12 @@
 //! ```
 
 use crate::parameter::Reader;
+use crate::watch::Watch;
 use crate::{
     BuildError, CongestionControl, Controller, Described, Family, Parameter, Parameters,
     TransportDefaults, registry,
 };
+use bentpipe_units::Time;
 use serde::Serialize;
 use serde::ser::SerializeStruct as _;
 use std::fmt;
@@ -217,6 +219,7 @@ impl OwnControl {
         let described = self.0.described;
         let reader = Reader::new(described.name, described.parameters, parameters)?;
         let all = reader.all(described.parameters)?;
+        Watch::new().tell(described.name, "new", Time::ZERO);
         let made = crate::guard::caught(|| (self.0.make)(&all)).and_then(|made| made);
         made.map(|control| Controller::own(described.name, control))
             .map_err(|reason| BuildError::Own {
@@ -259,6 +262,8 @@ fn is_name(name: &str) -> bool {
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(plain)
 }
+
+pub use crate::watch::watch;
 
 static REGISTERED: RwLock<Vec<OwnControl>> = RwLock::new(Vec::new());
 

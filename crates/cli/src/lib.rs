@@ -65,6 +65,10 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Result<Status, Failure> {
+    // Not where this process is the trial.
+    if !matches!(command, Command::Cc(_)) {
+        bentpipe_plugin::try_before_first_use(cc::before_first_use);
+    }
     if let Some(own) = command.own_controls() {
         bentpipe::register_files(&own.files)?;
     }

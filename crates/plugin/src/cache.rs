@@ -21,6 +21,11 @@ fn folder() -> PathBuf {
     }
 }
 
+/// Whether the cache has a file of that name.
+pub(crate) fn has(name: &str) -> bool {
+    folder().join("controls").join(name).is_file()
+}
+
 /// A file of that name in the cache; `make` writes it where it is missing.
 /// Processes that do so at the same time do not disturb each other.
 pub(crate) fn file(

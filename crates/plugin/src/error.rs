@@ -94,6 +94,14 @@ pub enum LoadError {
         /// Reason given by the system.
         reason: String,
     },
+    /// It did not survive its trial.
+    #[error("{} cannot be used: {reason}", .path.display())]
+    Trial {
+        /// Path of the file.
+        path: PathBuf,
+        /// What happened, in words for people.
+        reason: String,
+    },
     /// Its name or parameters do not fit.
     #[error("{}: {source}", .path.display())]
     Build {

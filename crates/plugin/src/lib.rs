@@ -12,6 +12,7 @@
 //! every scenario that uses it.
 //!
 //! Loaded code runs in this process, with its rights, like a program that the user starts.
+//! A program may [try it out](try_before_first_use) in another process before.
 
 mod adaptor;
 #[allow(
@@ -31,8 +32,10 @@ mod error;
 mod library;
 mod sources;
 pub mod template;
+mod trial;
 
 pub use error::LoadError;
+pub use trial::{Trial, Tried, try_before_first_use};
 
 use bentpipe_cc::OwnControl;
 use std::collections::BTreeMap;
@@ -66,6 +69,7 @@ pub fn load_as(name: Option<&str>, path: &Path) -> Result<OwnControl, LoadError>
         Form::Crate => sources::of_crate(path)?,
         Form::Library => sources::of_file(path)?,
     };
+    trial::passed(name, path, &sources.hash)?;
     let key = (name.map(str::to_owned), sources.hash.clone());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(control) = loaded.get(&key) {

@@ -88,3 +88,37 @@ fn a_factory_gets_every_parameter_and_may_fail() {
     let text = Parameters::new().with("gain", ParameterValue::Text("x".into()));
     assert!(control.build(&text).is_err());
 }
+
+#[test]
+fn calls_are_told_before_they_are_made() {
+    use std::sync::{Arc, Mutex};
+    /// Notes in `made` that the call got through to it.
+    #[derive(Debug)]
+    struct Noting(Arc<Mutex<Vec<String>>>);
+    impl CongestionControl for Noting {
+        fn name(&self) -> &str {
+            "own-noting"
+        }
+        fn on_ack(&mut self, _: &Ack, _: &mut Window) {}
+        fn on_restart(&mut self, _: Time, _: &mut Window) {
+            self.0.lock().unwrap().push("made".to_owned());
+        }
+    }
+    let all = Arc::new(Mutex::new(Vec::new()));
+    let told = all.clone();
+    watch(move |control, call, now| {
+        // Other tests of this process have controls of their own.
+        if control == "own-noting" {
+            told.lock()
+                .unwrap()
+                .push(format!("{call} at {} ns", now.as_nanos()));
+        }
+    });
+    let made = Box::new(Noting(all.clone()));
+    let mut guarded = crate::Guarded::new("own-noting", made);
+    guarded.on_restart(Time::from_nanos(2_000_000_000), &mut Window::new(10.0));
+    assert_eq!(
+        *all.lock().unwrap(),
+        ["on_restart at 2000000000 ns", "made"]
+    );
+}

@@ -26,7 +26,10 @@ pub(crate) struct OwnControls {
 /// It runs on the host profiles `rfc` and `linux`, and on the real kernel where it
 /// is C and clang compiles it as eBPF. A control that panics or sets an
 /// unusable window (not a number, below 1 segment) ends its run with an error that
-/// gives its name, the flow and the time. Results carry the hash of its source, so
+/// gives its name, the flow and the time. A version of it that this machine has not
+/// run yet is first tried on short downloads in a process of its own, and refused if it
+/// crashes or hangs there; what it does only in other situations still ends the whole
+/// command. Results carry the hash of its source, so
 /// those of two versions never mix.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -72,8 +75,10 @@ pub(crate) struct CcNew {
 /// Runs a congestion control through a short test battery, next to CUBIC.
 ///
 /// A download over a geostationary link without losses and with 1% of them, and
-/// over low orbits with a handover every 15 s, on both host profiles. Exit status 1
-/// if the control fails, never completes a download or never grows its window.
+/// over low orbits with a handover every 15 s, on both host profiles. It runs in a
+/// process of its own, so one that divides by zero, follows a wild pointer or loops
+/// for ever is reported with the call that it was in. Exit status 1 if the control
+/// crashes, fails, never completes a download or never grows its window.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -83,6 +88,10 @@ pub(crate) struct CcCheck {
     /// The congestion control, as --cc takes it
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
+    /// Time that one call of it may take before it counts as one that never returns
+    #[arg(long, value_name = "SECONDS", default_value_t = crate::cc::PATIENCE,
+        value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) patience: u32,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,108 +1,87 @@
 //! `bentpipe cc check`: a short battery beside CUBIC.
 
+use super::battery::{BESIDE, Battery, Tried};
+use super::child::{self, Report};
+use super::trial::{self, Crash, Ended};
 use crate::args::CcCheck;
 use crate::exit::{Failure, Status};
-use crate::output::Output;
-use bentpipe_outcome::FlowOutcome;
+use crate::output::{Output, number};
 use bentpipe_report::table::{Column, Table};
 use bentpipe_units::Duration;
 use serde_json::{Value, json};
+use std::env;
+use std::path::PathBuf;
 
-/// What the control is compared with.
-const BESIDE: &str = "cubic";
-
-/// A case: what it is, and its link.
-const CASES: [(&str, &str); 3] = [
-    (
-        "GEO, no loss",
-        "rate = \"20 Mbit/s\"\nround_trip_delay = \"600 ms\"\nqueue = \"1 BDP\"",
-    ),
-    (
-        "GEO, 1% loss",
-        "rate = \"20 Mbit/s\"\nround_trip_delay = \"600 ms\"\nqueue = \"1 BDP\"\n\
-         channel = { kind = \"uniform\", packet_error_rate = \"1%\" }",
-    ),
-    (
-        "LEO, handovers",
-        "rate = \"50 Mbit/s\"\nround_trip_delay = \"40 ms\"\nqueue = \"1 BDP\"\nrepeat = \"30 s\"\n\
-         timeline = [{ at = \"0 s\", up = true, one_way_delay = \"20 ms\" }, \
-         { at = \"14.9 s\", up = false }, \
-         { at = \"15 s\", up = true, one_way_delay = \"35 ms\" }, \
-         { at = \"29.9 s\", up = false }]",
-    ),
-];
-
-/// Hosts that it runs on.
-const PROFILES: [&str; 2] = ["rfc", "linux"];
-
-/// What is downloaded.
-const SIZE: &str = "30 MB";
-
-fn scenario(link: &str, transport: &str, profile: &str) -> String {
-    format!(
-        "duration = \"900 s\"\n[node.server]\n[node.client]\n[link.satellite]\n\
-         between = [\"server\", \"client\"]\n{link}\n\
-         [transport.tried]\nbase = \"{transport}\"\nprofile = \"{profile}\"\n\
-         [flow.download]\nfrom = \"server\"\nto = \"client\"\ntransport = \"tried\"\n\
-         application = {{ kind = \"transfer\", size = \"{SIZE}\" }}\n"
+fn in_words(time_ns: Option<u64>) -> String {
+    time_ns.map_or_else(
+        || "-".to_owned(),
+        |time| format!("{:.1} s", Duration::from_nanos(time).as_secs()),
     )
 }
 
-/// What a download came to.
-struct Tried {
-    time: Option<Duration>,
-    largest: f64,
-    fault: Option<String>,
+/// Runs the battery in a process of its own, or is that process.
+pub(crate) fn main(args: &CcCheck, out: &mut Output) -> Result<Status, Failure> {
+    if let Some(folder) = env::var_os(child::FOLDER) {
+        let battery = match env::var_os(child::SHORT) {
+            Some(_) => Battery::Short,
+            None => Battery::Whole,
+        };
+        child::main(&args.file, &PathBuf::from(folder), battery)?;
+        return Ok(Status::Done);
+    }
+    match trial::run(&args.file, Battery::Whole, args.patience)? {
+        Ended::Crashed(crash) => crashed(&crash, args, out),
+        Ended::Reported(Report::Refused { text, rendered }) => Err(if rendered {
+            Failure::Rendered(text)
+        } else {
+            Failure::Message(text)
+        }),
+        Ended::Reported(Report::Ran {
+            name,
+            summary,
+            fingerprint,
+            cases,
+        }) => {
+            let sound = cases.iter().all(|case| case.fault.is_none());
+            if args.json {
+                out.json(&json!({
+                    "name": name,
+                    "summary": summary,
+                    "fingerprint": fingerprint,
+                    "cases": cases.iter().map(json_of).collect::<Vec<_>>(),
+                    "crash": null,
+                }))?;
+            } else {
+                out.strong(format_args!("{name}: {summary}"))?;
+                out.line("")?;
+                print(&name, &cases, out)?;
+            }
+            Ok(if sound { Status::Done } else { Status::Worse })
+        }
+    }
 }
 
-fn run(link: &str, transport: &str, profile: &str) -> Result<Tried, Failure> {
-    let scenario = bentpipe::parse(&scenario(link, transport, profile))?;
-    let initial = scenario
-        .flows
-        .first()
-        .and_then(|flow| flow.transport.as_ref());
-    let initial = initial.map_or(1.0, |transport| transport.initial_window);
-    let outcome = match bentpipe::run(&scenario) {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            return Ok(Tried {
-                time: None,
-                largest: f64::NAN,
-                fault: Some(error.to_string()),
-            });
-        }
-    };
-    let flow = outcome.flows.first();
-    let largest = flow.map_or(f64::NAN, |flow| flow.max_cwnd);
-    Ok(Tried {
-        time: flow.and_then(|flow| flow.transfer_time),
-        largest,
-        fault: flow.and_then(|flow| fault(flow, initial)),
+fn crashed(crash: &Crash, args: &CcCheck, out: &mut Output) -> Result<Status, Failure> {
+    if args.json {
+        out.json(&json!({ "cases": [], "crash": crash.json() }))?;
+    } else {
+        out.point(&crash.text)?;
+    }
+    Ok(Status::Worse)
+}
+
+fn json_of(case: &Tried) -> Value {
+    json!({
+        "link": case.link,
+        "hosts": case.hosts,
+        "time_ns": case.time_ns,
+        "cubic_time_ns": case.beside_ns,
+        "max_cwnd_segments": number(case.largest.unwrap_or(f64::NAN)),
+        "fault": case.fault,
     })
 }
 
-/// What is wrong with a download that ran.
-fn fault(flow: &FlowOutcome, initial: f64) -> Option<String> {
-    if flow.max_cwnd <= initial {
-        return Some(format!(
-            "the window never grew beyond the initial {initial} segments"
-        ));
-    }
-    let ended = flow.transfer_time.is_some();
-    (!ended).then(|| format!("{SIZE} had not arrived after 900 s"))
-}
-
-fn in_words(time: Option<Duration>) -> String {
-    time.map_or_else(|| "-".to_owned(), |time| format!("{:.1} s", time.as_secs()))
-}
-
-/// Runs the battery.
-pub(crate) fn main(args: &CcCheck, out: &mut Output) -> Result<Status, Failure> {
-    let controls = bentpipe::register_files(std::slice::from_ref(&args.file))?;
-    let Some(control) = controls.first() else {
-        return Ok(Status::Done);
-    };
-    let name = control.name();
+fn print(name: &str, cases: &[Tried], out: &mut Output) -> Result<(), Failure> {
     let mut table = Table::new([
         Column::text("link"),
         Column::text("hosts"),
@@ -110,54 +89,26 @@ pub(crate) fn main(args: &CcCheck, out: &mut Output) -> Result<Status, Failure> 
         Column::number(BESIDE),
         Column::number("largest cwnd"),
     ]);
-    let (mut faults, mut rows) = (Vec::new(), Vec::new());
-    for (case, link) in CASES {
-        for profile in PROFILES {
-            let own = run(link, name, profile)?;
-            let beside = run(link, BESIDE, profile)?;
-            table.row([
-                case.to_owned(),
-                profile.to_owned(),
-                in_words(own.time),
-                in_words(beside.time),
-                format!("{:.0}", own.largest),
-            ]);
-            rows.push(json!({
-                "link": case,
-                "hosts": profile,
-                "time_ns": own.time.map(Duration::as_nanos),
-                "cubic_time_ns": beside.time.map(Duration::as_nanos),
-                "max_cwnd_segments": crate::output::number(own.largest),
-                "fault": own.fault,
-            }));
-            faults.extend(own.fault.map(|fault| format!("{case}, {profile}: {fault}")));
-        }
+    for case in cases {
+        table.row([
+            case.link.clone(),
+            case.hosts.clone(),
+            in_words(case.time_ns),
+            in_words(case.beside_ns),
+            format!("{:.0}", case.largest.unwrap_or(f64::NAN)),
+        ]);
     }
-    let status = if faults.is_empty() {
-        Status::Done
-    } else {
-        Status::Worse
-    };
-    if args.json {
-        let document = json!({
-            "name": name,
-            "summary": control.described().summary,
-            "fingerprint": control.fingerprint(),
-            "cases": Value::Array(rows),
-        });
-        out.json(&document)?;
-        return Ok(status);
-    }
-    out.strong(format_args!("{name}: {}", control.described().summary))?;
-    out.line("")?;
-    out.line(format_args!("Time of a download of {SIZE}:"))?;
+    let size = Battery::Whole.size();
+    out.line(format_args!("Time of a download of {size}:"))?;
     out.table(&table)?;
     out.line("")?;
-    if faults.is_empty() {
+    if cases.iter().all(|case| case.fault.is_none()) {
         out.line("No faults.")?;
     }
-    for fault in faults {
-        out.point(&fault)?;
+    for case in cases {
+        if let Some(fault) = &case.fault {
+            out.point(&format!("{}, {}: {fault}", case.link, case.hosts))?;
+        }
     }
-    Ok(status)
+    Ok(())
 }

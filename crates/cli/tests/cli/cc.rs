@@ -189,3 +189,100 @@ fn a_study_names_a_control_and_does_not_mix_its_versions() {
     assert!(said.contains("there is no such file"), "{said}");
     assert!(said.contains("geo.toml:"), "{said}");
 }
+
+/// What a control does wrong, as C in its `cong_avoid`.
+const POINTER: &str = "*(volatile int *)8 = 1;";
+const FOREVER: &str = "volatile int forever = 1;\n\twhile (forever)\n\t\t;";
+const DIVISION: &str = "volatile __u32 zero = 0;\n\tcount /= zero;";
+
+/// A folder whose `mine.c` does that when it is out of slow start.
+fn broken(how: &str) -> TempDir {
+    let folder = folder();
+    let at = "per_round = (parameter";
+    edit(
+        &folder.path().join("mine.c"),
+        at,
+        &format!("{{\n\t{how}\n\t}}\n\t{at}"),
+    );
+    folder
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_control_that_crashes_or_hangs_is_reported_by_its_check() {
+    let mut cases = vec![
+        (
+            POINTER,
+            "signal 11, SIGSEGV",
+            "a pointer that is null or wild",
+        ),
+        (
+            FOREVER,
+            "had not returned after 2 s",
+            "a loop that never ends",
+        ),
+    ];
+    if cfg!(target_arch = "x86_64") {
+        // Elsewhere such a division has a result.
+        cases.push((DIVISION, "signal 8, SIGFPE", "a division by zero"));
+    }
+    for (how, happened, advice) in cases {
+        let folder = broken(how);
+        let check = ["cc", "check", "mine.c", "--patience", "2"];
+        let ended = bentpipe_in(folder.path(), &check);
+        assert_eq!(ended.status, 1, "{how}: {}", ended.stderr);
+        // Whatever the width.
+        let said = ended
+            .stdout
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        for expected in [
+            "mine.c ",
+            happened,
+            advice,
+            "`on_ack`",
+            "`cong_avoid`",
+            "GEO",
+        ] {
+            assert!(said.contains(expected), "{how}: {said}");
+        }
+        let json = bentpipe_in(folder.path(), &[&check[..], &["--json"]].concat());
+        let answer: Value = serde_json::from_str(&json.stdout).unwrap();
+        let crash = &answer["crash"];
+        assert_eq!((json.status, &crash["call"]), (1, &"on_ack".into()));
+        assert!(crash["at_ns"].as_u64() > Some(0), "{crash}");
+        assert_eq!(crash["signal"].is_null(), how == FOREVER, "{crash}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_control_that_crashes_is_refused_before_its_first_use() {
+    let folder = broken(POINTER);
+    let refused = |arguments: &[&str]| {
+        let said = bentpipe_in(folder.path(), arguments).refused();
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        for expected in [
+            "mine.c cannot be used",
+            "SIGSEGV",
+            "bentpipe cc check mine.c",
+        ] {
+            assert!(said.contains(expected), "{arguments:?}: {said}");
+        }
+    };
+    let transport = ["--transport", "mine", "--runs", "1", "--size", "1MB"];
+    refused(&[&["compare", "--cc", "mine.c"], &transport[..]].concat());
+    // Nothing was remembered, and a scenario's own control is tried as well.
+    bentpipe_in(folder.path(), &["new", "geo.toml"]).ok();
+    let path = folder.path().join("geo.toml");
+    let scenario = fs::read_to_string(&path).unwrap();
+    let scenario = format!("{scenario}\n[control.mine]\nfile = \"mine.c\"\n");
+    fs::write(&path, scenario).unwrap();
+    let set = "flow.download.transport=mine";
+    let said = bentpipe_in(folder.path(), &["run", "geo.toml", "--set", set]).refused();
+    assert!(said.contains("SIGSEGV") && said.contains("mine"), "{said}");
+    // Once mended, it is used.
+    edit(&folder.path().join("mine.c"), POINTER, "");
+    bentpipe_in(folder.path(), &["run", "geo.toml", "--set", set]).ok();
+}
