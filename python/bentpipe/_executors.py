@@ -15,6 +15,7 @@ import concurrent.futures
 import contextlib
 import math
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ._bentpipe import Campaign, Reproduction
-from ._errors import OptionError, RunError, StudyError
+from ._errors import Error, OptionError, RunError
 from ._tasks import Package, run_packed, stop
 
 #: Times that a task is given out again after its worker was lost. A task that
@@ -35,11 +36,21 @@ Work = tuple[int, int]
 
 
 class Lost(Exception):
-    """The worker of a task is gone; the task can be submitted again."""
+    """The workers of tasks, its argument, are gone; the tasks can be submitted again."""
+
+
+class Broken(Exception):
+    """A task cannot be run, or the executor no longer runs any.
+
+    Its arguments are the tasks that it had, and what happened.
+    """
 
 
 class Engine(Protocol):
     """An executor of tasks, local or remote."""
+
+    #: Whether a loss names the task that lost its worker, and no others with it.
+    is_exact: bool
 
     def room(self) -> int:
         """Number of tasks that it should have at once."""
@@ -56,6 +67,8 @@ class Engine(Protocol):
         ------
         Lost
             With the tasks whose worker is gone as its argument.
+        Broken
+            If a task fails by itself, or no task can be run any more.
         """
         ...
 
@@ -106,26 +119,84 @@ def run(
         raise OptionError("`task_seconds` must be above zero")
     campaign = Campaign(path, text, runs)
     package = Package.of(path, text, campaign.inputs(), runs)
-    with contextlib.ExitStack() as stack:
-        if out is None:
-            out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bentpipe-")))
+    kept = out
+    if kept is None:
+        kept = Path(tempfile.mkdtemp(prefix="bentpipe-"))
+    keep = out is not None
+    try:
         with _Engines(executor, package) as engine:
-            collector = campaign.collector(out, fresh)
-            for result in _results(engine, iter(collector.missing(seconds))):
-                done, total = collector.add(result)
-                if progress is not None:
-                    progress(done, total)
+            collector = campaign.collector(kept, fresh)
+            try:
+                for result in _results(engine, iter(collector.missing(seconds))):
+                    done, total = collector.add(result)
+                    if progress is not None:
+                        progress(done, total)
+            except Broken as broken:
+                done, total = collector.progress()
+                keep = keep or done > 0
+                collector.close()
+                folder = kept if keep else None
+                text = _message(campaign, broken, done, total, folder, out is not None)
+                raise RunError(text) from broken
+            except BaseException:
+                # Now, and not when the last traceback goes: the same call may follow.
+                collector.close()
+                raise
         return collector.finish()
+    finally:
+        if not keep:
+            shutil.rmtree(kept, ignore_errors=True)
+
+
+def _message(
+    campaign: Campaign, broken: Broken, done: int, total: int, kept: Path | None, asked: bool
+) -> str:
+    """What a user is told when tasks cannot be run.
+
+    Parameters
+    ----------
+    campaign
+        The study.
+    broken
+        The tasks, and what happened.
+    done, total
+        Runs with results, and all.
+    kept
+        The folder of the results, if there are any.
+    asked
+        Whether it is the user's `out`.
+    """
+    works, what = broken.args
+    tasks = [f"task {index}/{of} ({campaign.describe(index, of)})" for index, of in works]
+    if len(tasks) > 3:
+        tasks = [*tasks[:2], f"{len(tasks) - 2} other tasks"]
+    subject = " and ".join([", ".join(tasks[:-1]), tasks[-1]] if len(tasks) > 1 else tasks)
+    if kept is None:
+        return f"{subject} {what}. No run is done"
+    if asked:
+        after = f"are done and kept in {kept}: the same call goes on from here"
+    else:
+        after = f"are done and kept: the same call with out={str(kept)!r} goes on from here"
+    return f"{subject} {what}. {done} of {total} runs {after}"
 
 
 def _results(engine: Engine, todo: Iterator[Work]) -> Iterator[bytes]:
-    """Results in the order of arrival, with at most `room` tasks in progress."""
+    """Results in the order of arrival, with at most `room` tasks in progress.
+
+    Where a pool breaks, all tasks that it had are lost, whichever of them broke it. Those
+    that were lost twice in company are run alone from then on, so that the one which
+    ends its workers is known and the others are not blamed.
+    """
     losses: dict[Work, int] = {}
     under_way = 0
     again: list[Work] = []
+    suspects: list[Work] = []
+    alone = False
     while True:
-        while under_way < engine.room():
-            work = again.pop() if again else next(todo, None)
+        # A suspect waits until nothing else is in progress.
+        while under_way == 0 if suspects else not alone and under_way < engine.room():
+            alone = bool(suspects)
+            work = (suspects or again).pop() if suspects or again else next(todo, None)
             if work is None:
                 break
             engine.submit(work)
@@ -137,17 +208,20 @@ def _results(engine: Engine, todo: Iterator[Work]) -> Iterator[bytes]:
         except Lost as lost:
             works: list[Work] = lost.args[0]
             under_way -= len(works)
+            alone = alone and under_way > 0
             for work in works:
                 losses[work] = losses.get(work, 0) + 1
                 if losses[work] > RETRIES:
-                    index, of = work
-                    raise RunError(
-                        f"task {index}/{of} lost its worker {losses[work]} times; "
-                        "is memory short there? What is done is kept: the same call goes on from here"
-                    ) from lost
-            again += works
+                    what = (
+                        f"ended its worker {losses[work]} times (is memory short there, "
+                        "or does something in it end the process?)"
+                    )
+                    raise Broken([work], what) from lost
+                blamed = losses[work] > 1 and not engine.is_exact
+                (suspects if blamed else again).append(work)
             continue
         under_way -= 1
+        alone = alone and under_way > 0
         yield result
 
 
@@ -183,12 +257,27 @@ class _Engines:
         self._close()
 
 
+@contextlib.contextmanager
+def _named(work: Work, *others: type[BaseException]) -> Iterator[None]:
+    """Names the task in errors that are not of a study, such as a module that workers do
+    not have. Those of the types `others` are left as they are."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if isinstance(error, (Error, *others)):
+            raise
+        text = f"failed on its worker: {type(error).__name__}: {error}"
+        raise Broken([work], text) from error
+
+
 class _Pool:
     """An executor of `concurrent.futures`.
 
     A `ProcessPoolExecutor` is unusable after one of its processes was killed. A new
     pool with the same settings then takes over for the rest of the study.
     """
+
+    is_exact = False
 
     def __init__(self, executor: concurrent.futures.Executor, package: Package) -> None:
         self._executor = executor
@@ -222,19 +311,19 @@ class _Pool:
         )
         error = future.exception()
         if isinstance(error, concurrent.futures.BrokenExecutor):
-            self._replace(error)
             works = list(self._under_way.values())
+            self._replace(error, works)
             self._under_way.clear()
             raise Lost(works) from error
         work = self._under_way.pop(future)
-        return work, future.result()
+        with _named(work):
+            return work, future.result()
 
-    def _replace(self, error: concurrent.futures.BrokenExecutor) -> None:
+    def _replace(self, error: concurrent.futures.BrokenExecutor, works: list[Work]) -> None:
         old: Any = self._executor
         if not isinstance(old, concurrent.futures.ProcessPoolExecutor):
-            raise RunError(
-                f"the executor broke: {error}. What is done is kept: the same call goes on from here"
-            ) from error
+            what = f"got no results, since the executor broke: {error or type(error).__name__}"
+            raise Broken(works, what) from error
         # All futures must be settled before results are counted as lost.
         concurrent.futures.wait(self._under_way)
         settings: Any = vars(old)
@@ -260,6 +349,7 @@ class _Pool:
 class _Dask:
     """A client of Dask. The scheduler gives the tasks of a lost worker to others."""
 
+    is_exact = True
     #: At least so many tasks wait, so that a cluster which scales by its load
     #: has a reason to start its first workers.
     LEAST = 16
@@ -294,12 +384,14 @@ class _Dask:
         future = next(self._ended)
         work = self._under_way.pop(future)
         try:
-            return work, future.result()
+            with _named(work, self._workers_lost, concurrent.futures.CancelledError):
+                return work, future.result()
         except self._workers_lost as lost:
             raise Lost([work]) from lost
         except concurrent.futures.CancelledError as error:
-            raise StudyError(
-                "the scheduler of Dask dropped the tasks. What is done is kept: the same call goes on from here"
+            works = [work, *self._under_way.values()]
+            raise Broken(
+                works, "got no results, since the scheduler of Dask dropped them"
             ) from error
 
     def cancel(self) -> None:

@@ -101,6 +101,12 @@ impl Campaign {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// What task `index` of `of` runs, in words.
+    fn describe(&self, index: usize, of: usize) -> String {
+        let task = self.task(index, of);
+        task.map_or(String::new(), |task| self.made.describe(&task))
+    }
+
     /// Stops the tasks that this process runs. It runs none any more.
     fn stop(&self) {
         self.stop.stop();
@@ -194,6 +200,19 @@ impl Collector {
         });
         let at = added.map_err(|e| errors::of(py, e.into()))?;
         Ok((at.done, at.total))
+    }
+
+    /// The runs that are done, and all there are.
+    fn progress(&mut self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        let at = self.open(py)?.progress();
+        Ok((at.done, at.total))
+    }
+
+    /// Brings what is here to the disk and lets go of the folder, which another
+    /// collector can then go on with.
+    fn close(&mut self, py: Python<'_>) {
+        let collector = self.collector.take();
+        py.detach(|| drop(collector));
     }
 
     /// Writes the final files and computes tables, figures and claims.

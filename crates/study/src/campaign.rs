@@ -9,7 +9,7 @@ use crate::collection::{Collection, LoadedStudy};
 use crate::error::{ExecuteError, ReproduceError};
 use crate::execute::check_plan;
 use crate::header::header;
-use crate::plan::{Plan, hash};
+use crate::plan::{Plan, hash, place};
 use crate::precision::Gauge;
 use crate::reproduce::{MakeRunner, ReproduceOptions, Reproduction, Selection, needed, reproduce};
 use crate::runner::{Checked, Progress, Runner, Watch};
@@ -193,6 +193,39 @@ impl Campaign {
     pub fn tasks_of(&self, seconds: f64) -> Vec<Task> {
         let n = (self.seconds() / seconds.max(1e-3)).ceil();
         self.tasks((n as usize).clamp(1, self.runs().max(1)))
+    }
+
+    /// What a task runs, in words: `runs 41 to 60 of 200, from sweep at loss 1%, seed 1 to
+    /// sweep at loss 2%, seed 20`.
+    #[must_use]
+    pub fn describe(&self, task: &Task) -> String {
+        let Some(last) = task
+            .runs
+            .end
+            .checked_sub(1)
+            .filter(|_| !task.runs.is_empty())
+        else {
+            return "no runs".to_owned();
+        };
+        let first = task.runs.start;
+        let (from, to) = (self.run_in_words(first), self.run_in_words(last));
+        let of = self.runs();
+        if first == last {
+            return format!("run {} of {of}, {from}", first + 1);
+        }
+        format!(
+            "runs {} to {} of {of}, from {from} to {to}",
+            first + 1,
+            last + 1
+        )
+    }
+
+    fn run_in_words(&self, run: usize) -> String {
+        let at = |part: &&PlannedStudy| (part.first..part.first + part.plan.len()).contains(&run);
+        self.parts.iter().find(at).map_or(String::new(), |part| {
+            let job = part.plan.job(run - part.first);
+            format!("{}, seed {}", place(&part.plan.study, job.cell), job.seed)
+        })
     }
 
     /// Runs a task and keeps its results in memory.

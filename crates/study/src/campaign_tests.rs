@@ -227,3 +227,29 @@ fn a_collector_goes_wherever_it_is_needed_and_an_index_names_a_task() {
         assert_eq!(tasks, campaign.tasks(tasks.len()));
     }
 }
+
+#[test]
+fn tasks_are_described_by_their_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let studies = study_in(folder.path());
+    let campaign = campaign(&studies);
+    let runs = campaign.runs();
+    let task = |runs| Task {
+        index: 1,
+        of: 2,
+        runs,
+        seconds: 1.0,
+    };
+    let first = campaign.describe(&task(0..1));
+    assert!(
+        first.starts_with(&format!("run 1 of {runs}, sweep at ")),
+        "{first}"
+    );
+    assert!(first.contains(", seed "), "{first}");
+    let all = campaign.describe(&task(0..runs));
+    assert!(
+        all.starts_with(&format!("runs 1 to {runs} of {runs}, from ")),
+        "{all}"
+    );
+    assert_eq!(campaign.describe(&task(3..3)), "no runs");
+}

@@ -7,6 +7,8 @@ import concurrent.futures
 import contextlib
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +99,100 @@ def test_processes_that_are_killed(study: Path, local: dict[str, str], tmp_path:
         with killing(children, 3) as killed:
             assert run(study, tmp_path / "out", pool) == local
         assert killed
+
+
+@contextlib.contextmanager
+def doomed(study: Path, folder: Path) -> Iterator[tuple[Any, Path]]:
+    """A study, a transport of which ends its process; and the file that makes it do so."""
+    pytest.importorskip("cloudpickle")
+    flag = folder / "doom"
+    flag.write_text("")
+
+    class Doom:
+        """Additive growth, unless the file is there."""
+
+        def on_ack(self, ack: Any, window: Any) -> None:
+            if flag.exists():
+                os._exit(3)
+            window.cwnd += ack.acked / window.cwnd
+
+    bentpipe.register("doom", Doom)
+    try:
+        text = study.read_text().replace('"cubic", "bbr", "hybla", "newreno"', '"cubic", "doom"')
+        yield bentpipe.Study(text, folder=study.parent), flag
+    finally:
+        bentpipe.unregister("doom")
+
+
+def ended(sweep: Any, executor: Any, out: Path | None) -> str:
+    """The message of the call, which names the task and what is done."""
+    seen = [0]
+    with pytest.raises(bentpipe.RunError) as caught:
+        sweep.run(
+            executor=executor, out=out, runs=2, task_seconds=0.001,
+            progress=lambda done, total: seen.append(done),
+        )  # fmt: skip
+    text = str(caught.value)
+    assert re.match(r"task \d+/\d+ \(run \d+ of 20, .*transport doom, seed \d+\) ended", text), text
+    assert f" {max(seen)} of 20 runs are done and kept" in text
+    assert max(seen) > 0
+    return text
+
+
+def test_a_task_that_ends_its_workers_is_named_and_the_rest_is_kept(
+    study: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with doomed(study, tmp_path) as (sweep, flag):
+        try:
+            with concurrent.futures.ProcessPoolExecutor(2) as pool:
+                text = ended(sweep, pool, out)
+        except bentpipe.StudyError as held:
+            # With the first error at hand, as in a notebook.
+            pytest.fail(str(held))
+        assert f"kept in {out}: the same call goes on from here" in text
+        done = int(re.search(r"(\d+) of 20 runs are done", text)[1])
+        # Without a folder the results are not lost either.
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            text = ended(sweep, pool, None)
+        kept = Path(re.search(r"out='(.*)'", text)[1])
+        assert (kept / "sweep/journal").exists()
+        shutil.rmtree(kept)
+        flag.unlink()
+        seen: list[int] = []
+        with concurrent.futures.ProcessPoolExecutor(2) as pool:
+            sweep.run(
+                executor=pool, out=out, runs=2, task_seconds=0.001,
+                progress=lambda runs, total: seen.append(runs),
+            )  # fmt: skip
+        assert min(seen) > done
+        sweep.run(out=tmp_path / "here", runs=2)
+        assert files(out) == files(tmp_path / "here")
+
+
+def test_a_task_that_ends_the_workers_of_dask_is_named(study: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with doomed(study, tmp_path) as (sweep, _):
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        )
+        with (
+            distributed.config.dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+            cluster,
+            distributed.Client(cluster) as client,
+        ):
+            ended(sweep, client, tmp_path / "out")
+
+
+def test_an_executor_that_breaks_for_good_is_said(study: Path, tmp_path: Path) -> None:
+    def fail() -> None:
+        raise OSError("no scratch disk")
+
+    with concurrent.futures.ThreadPoolExecutor(2, initializer=fail) as pool:
+        with pytest.raises(
+            bentpipe.RunError, match=r"task 1/.* the executor broke: .*No run is done"
+        ):
+            bentpipe.Study(study).run(executor=pool, out=tmp_path, task_seconds=SECONDS)
 
 
 def test_dask_workers_that_are_killed(study: Path, local: dict[str, str], tmp_path: Path) -> None:
