@@ -8,6 +8,7 @@
 
 mod buffer;
 mod frame;
+mod keeper;
 mod reader;
 
 pub use buffer::JournalBuffer;
@@ -15,6 +16,7 @@ pub use reader::JournalReader;
 
 use crate::whole_file::sync_folder;
 use frame::{Frames, Packer, Preamble, preamble};
+use keeper::Keeper;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -128,8 +130,10 @@ pub type Visit<'a> = dyn FnMut(&Record, Place) + 'a;
 /// Each record goes to the system at once, so that a killed process loses
 /// nothing, and to the disk every 64 records
 /// ([`set_batch`](Journal::set_batch)) or on [`sync`](Journal::sync), so that
-/// a machine that loses power loses no more than a batch. One process at a
-/// time may hold it.
+/// a machine that loses power loses no more than a batch. With
+/// [`keep_synced`](Journal::keep_synced) it loses no more than what was appended in
+/// the last moments, however long it takes to fill a batch. One process at a time
+/// may hold it.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -141,6 +145,7 @@ pub struct Journal {
     unsynced: u32,
     frame: Vec<u8>,
     packer: Packer,
+    keeper: Option<Keeper>,
 }
 
 impl Journal {
@@ -252,6 +257,7 @@ impl Journal {
             unsynced: 0,
             frame: Vec::new(),
             packer: Packer::default(),
+            keeper: None,
         })
     }
 
@@ -329,6 +335,10 @@ impl Journal {
         self.length += frame.len() as u64;
         self.frame = frame;
         self.unsynced += 1;
+        if let Some(keeper) = &self.keeper {
+            let failed = keeper.wrote(self.length);
+            failed.map_err(io_error(&self.path, "sync"))?;
+        }
         if self.unsynced >= self.batch {
             self.sync()?;
         }
@@ -344,7 +354,31 @@ impl Journal {
             .sync_data()
             .map_err(io_error(&self.path, "sync"))?;
         self.unsynced = 0;
+        if let Some(keeper) = &self.keeper {
+            keeper.synced(self.length);
+        }
         Ok(())
+    }
+
+    /// Has a thread bring what is appended from now on to the disk: what was appended
+    /// is there after about `pause` and the time that the disk takes. A disk that fails is
+    /// the error of the next append or sync.
+    ///
+    /// # Errors
+    /// If the system gives no second handle of the file, or no thread.
+    pub fn keep_synced(&mut self, pause: std::time::Duration) -> Result<(), JournalError> {
+        if self.keeper.is_none() {
+            let keeper = Keeper::new(&self.file, self.length, pause);
+            self.keeper = Some(keeper.map_err(io_error(&self.path, "sync"))?);
+        }
+        Ok(())
+    }
+
+    /// Bytes of the file that are known to be on the disk, where it is
+    /// [kept](Journal::keep_synced) there.
+    #[must_use]
+    pub fn kept(&self) -> Option<u64> {
+        self.keeper.as_ref().map(Keeper::on_disk)
     }
 
     /// Brings the file to the disk after so many records from now on; 1 is
@@ -388,6 +422,8 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
+        // Its handle holds the lock of the file as well.
+        self.keeper = None;
         if self.unsynced > 0 {
             let _ = self.sync();
         }

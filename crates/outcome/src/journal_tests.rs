@@ -228,3 +228,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_kept_synced_gets_to_the_disk_without_being_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("study.journal");
+    let pause = std::time::Duration::from_millis(5);
+    let (mut journal, _) = Journal::open(&path, HEADER).unwrap();
+    // As a study has it: the batch alone would not be full for a long time.
+    journal.set_batch(1024);
+    assert_eq!(journal.kept(), None);
+    journal.keep_synced(pause).unwrap();
+    for (key, value) in three() {
+        journal.append(&key, &value).unwrap();
+        let length = fs::metadata(&path).unwrap().len();
+        let mut looks = 0;
+        while journal.kept() < Some(length) {
+            std::thread::sleep(pause);
+            looks += 1;
+            assert!(looks < 4000, "{:?} of {length} bytes", journal.kept());
+        }
+        assert_eq!(journal.kept(), Some(length));
+    }
+    // The thread lets go of the lock, also with a pause that is not over.
+    drop(journal);
+    let (mut journal, records) = Journal::open(&path, HEADER).unwrap();
+    assert_eq!(records.len(), 3);
+    journal
+        .keep_synced(std::time::Duration::from_secs(3600))
+        .unwrap();
+    journal.append("4", "four").unwrap();
+    drop(journal);
+    assert_eq!(read(&path).len(), 4);
+}

@@ -74,4 +74,4 @@ pub use record::{Aggregation, Metric, Part};
 pub use table::{Format, RowWriter, Table, rows};
 pub use unit::Unit;
 pub use value::{Kind, Value};
-pub use whole_file::{WholeFile, remove_leftovers, write_whole};
+pub use whole_file::{WholeFile, make_folders, remove_leftovers, sync_folder, write_whole};

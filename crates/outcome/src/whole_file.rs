@@ -170,8 +170,37 @@ fn is_temporary(name: &OsStr) -> bool {
         .is_some_and(|(process, n)| process.parse::<u32>().is_ok() && n.parse::<u64>().is_ok())
 }
 
-/// Brings the folder that holds `path` to the disk, where the system can.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+/// Makes `folder` and those above it that are missing, and brings their entries to the disk:
+/// without that a loss of power may take a folder with all the files that were synced in
+/// it.
+///
+/// # Errors
+/// If one cannot be made, or the disk fails.
+pub fn make_folders(folder: &Path) -> io::Result<()> {
+    let new = missing(folder);
+    fs::create_dir_all(folder)?;
+    new.iter().try_for_each(|made| sync_folder(made))
+}
+
+/// Those of `folder` and the folders above it that are not there, the uppermost first.
+fn missing(folder: &Path) -> Vec<PathBuf> {
+    let all = folder
+        .ancestors()
+        .filter(|path| !path.as_os_str().is_empty());
+    let mut missing: Vec<PathBuf> = all
+        .take_while(|path| !path.exists())
+        .map(Path::to_path_buf)
+        .collect();
+    missing.reverse();
+    missing
+}
+
+/// Brings the folder that holds `path` to the disk, where the system can: what was made,
+/// named or removed in it survives a loss of power.
+///
+/// # Errors
+/// If the folder cannot be opened or the disk fails.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
@@ -213,6 +242,24 @@ mod tests {
         assert!(folder.path().join(".mine.part").exists());
         at_work.commit().unwrap();
         assert!(folder.path().join("a.csv").exists());
+    }
+
+    #[test]
+    fn new_folders_are_known_from_those_that_were_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert_eq!(missing(&at("a/b/c")), [at("a"), at("a/b"), at("a/b/c")]);
+        make_folders(&at("a/b/c")).unwrap();
+        assert_eq!(missing(&at("a/b/c")), [PathBuf::new(); 0]);
+        assert_eq!(missing(&at("a/d")), [at("a/d")]);
+        make_folders(&at("a/b/c")).unwrap();
+        // One that is named from here has nothing above it.
+        assert_eq!(
+            missing(Path::new("no-such-folder")),
+            [Path::new("no-such-folder")]
+        );
+        fs::write(at("file"), "").unwrap();
+        assert!(make_folders(&at("file/below")).is_err());
     }
 
     #[test]

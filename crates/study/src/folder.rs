@@ -1,7 +1,7 @@
 //! Folders of results: made, cleared of what killed writers left, and files removed.
 
 use crate::error::StoreError;
-use bentpipe_outcome::remove_leftovers;
+use bentpipe_outcome::{make_folders, remove_leftovers};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub(crate) fn create(folder: &Path) -> Result<PathBuf, StoreError> {
 }
 
 pub(crate) fn make(folder: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
+    make_folders(folder).map_err(|source| StoreError::Folder {
         path: folder.to_path_buf(),
         action: "make the folder",
         source,

@@ -9,7 +9,7 @@ use crate::header::differences;
 use crate::plan::Plan;
 use crate::runs::{Runs, is_failure};
 use crate::task::Task;
-use bentpipe_outcome::JournalReader;
+use bentpipe_outcome::{JournalReader, sync_folder};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,12 +62,16 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, ExecuteError> {
     Ok(files)
 }
 
-/// Removes them.
+/// Removes them, for good: none comes back after a loss of power.
 pub(crate) fn remove(folder: &Path) -> Result<(), ExecuteError> {
-    for path in files(folder)? {
-        fs::remove_file(&path).map_err(|e| error(&path, "remove", e))?;
+    let files = files(folder)?;
+    for path in &files {
+        fs::remove_file(path).map_err(|e| error(path, "remove", e))?;
     }
-    Ok(())
+    match files.last() {
+        Some(last) => sync_folder(last).map_err(|e| error(folder, "sync", e)),
+        None => Ok(()),
+    }
 }
 
 /// Notes the runs that shards have of a plan.
