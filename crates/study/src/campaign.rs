@@ -8,7 +8,7 @@ use crate::catalogue::Unknown;
 use crate::collection::{Collection, LoadedStudy};
 use crate::error::{ExecuteError, ReproduceError};
 use crate::execute::check_plan;
-use crate::header::header;
+use crate::header::{differences, header};
 use crate::plan::{Plan, hash, place};
 use crate::precision::Gauge;
 use crate::reproduce::{MakeRunner, ReproduceOptions, Reproduction, Selection, needed, reproduce};
@@ -372,7 +372,13 @@ impl Collector {
             let header = JournalBuffer::read(bytes, &mut |record, _| records.push(record.clone()))
                 .map_err(ExecuteError::from)?;
             let file = format!("\nfile {}\n", self.campaign.fingerprint);
-            if !header.starts_with(&part.header) || !header.contains(&file) {
+            if !header.starts_with(&part.header) {
+                let what = differences(&header, &part.header);
+                return Err(ReproduceError::Task {
+                    why: format!("the result of a task does not fit `{name}`: {what} differ"),
+                });
+            }
+            if !header.contains(&file) {
                 return Err(other("another version of the study"));
             }
             for record in records {

@@ -261,6 +261,36 @@ fn a_journal_of_something_else_is_not_used() {
 }
 
 #[test]
+fn a_journal_of_another_build_of_this_version_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let study = Arc::new(Study::parse("sweep.toml", STUDY).unwrap());
+    let fake = Fake::default();
+    let options = ExecuteOptions {
+        journal: Some(path.clone()),
+        ..ExecuteOptions::default()
+    };
+    execute(&study, &fake, &options).unwrap();
+    let header = bentpipe_outcome::JournalReader::header(&path).unwrap();
+    let build = header.lines().find(|line| line.starts_with("build "));
+    let other = header.replace(build.expect("the build"), "build 0123456789abcdef");
+    bentpipe_outcome::Journal::restart(&path, &other).unwrap();
+    let error = execute(&study, &fake, &options).unwrap_err().to_string();
+    assert!(error.contains("the build of bentpipe"), "{error}");
+    assert!(error.contains("changed since these results"), "{error}");
+    // Afresh it is begun again, and is this build's from then on.
+    let fresh = ExecuteOptions {
+        journal: Some(path),
+        fresh: true,
+        ..ExecuteOptions::default()
+    };
+    execute(&study, &fake, &fresh).unwrap();
+    let runs = fake.runs.load(Ordering::Relaxed);
+    execute(&study, &fake, &options).unwrap();
+    assert_eq!(fake.runs.load(Ordering::Relaxed), runs);
+}
+
+#[test]
 fn a_wrong_cell_is_found_before_anything_runs() {
     let text = STUDY
         .replace("\"4 Mbit/s\"", "\"wrong\"")
