@@ -58,6 +58,41 @@ test("a claim has its verdict, its evidence and its readings", async ({ page, ex
   await patient(page).toHaveURL(/r\.001-1=60/);
 });
 
+test("what is on record, and what no longer is as recorded, stands in the table", async ({ page, explorer }) => {
+  // The server's own answer, as it would be if results had moved.
+  const recorded = { mean: 0.472, worst: 0.756, spread: null, band: 0.02 };
+  await page.route("**/api/papers/open", async (route) => {
+    const response = await route.fetch();
+    const answer = (await response.json()) as {
+      tables: { table: { cells: Record<string, unknown>[][]; errors: Record<string, unknown>[] }; need: Record<string, unknown> }[];
+    };
+    for (const { table, need } of answer.tables) {
+      need["is_there"] = true;
+      const [first, second, third, ...rest] = table.cells.flat();
+      Object.assign(first ?? {}, { ours: 50, verdict: "worse", known: false, changed: true });
+      Object.assign(second ?? {}, { ours: 50, verdict: "worse", known: true, changed: false });
+      Object.assign(third ?? {}, { ours: 50, verdict: "ok", known: false, changed: true });
+      for (const cell of rest) Object.assign(cell, { ours: 50, verdict: "ok", known: false, changed: false });
+      Object.assign(table.errors[0] ?? {}, { cells: 3, mean: 0.6, worst: 0.8, recorded, changed: true });
+    }
+    await route.fulfill({ response, json: answer });
+  });
+  await explorer.visit(page, "#/papers?paper=marchese-2001");
+  const table = page.getByRole("region").getByRole("table").first();
+  await patient(table.getByText("outside its tolerance, not as recorded")).toHaveCount(1);
+  await patient(table.getByText("outside its tolerance, as recorded")).toHaveCount(1);
+  await patient(table.getByText("within its tolerance, not as recorded")).toHaveCount(1);
+  await patient(page.getByRole("status").filter({ hasText: "Not as recorded: 2 cells and 1 summary of errors." })).toBeVisible();
+  const errors = page.getByRole("table", { name: /^Agreement with print/ });
+  await patient(errors.getByRole("columnheader", { name: "recorded" })).toBeVisible();
+  await patient(errors.getByRole("row").nth(1)).toContainText("mean 47.2%, worst 75.6%, within 2.0 points");
+  await patient(errors.getByRole("row").nth(1)).toContainText("not as recorded");
+  await axe(page);
+  // Printed numbers alone have no verdicts.
+  await page.getByRole("radio", { name: "Printed" }).check({ force: true });
+  await patient(table.getByText("not as recorded")).toHaveCount(0);
+});
+
 test("Stop ends the runs of a paper", async ({ page, explorer }) => {
   // One that takes minutes.
   await explorer.visit(page, "#/papers?paper=marchese-2006&tab=claims");

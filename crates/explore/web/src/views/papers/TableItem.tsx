@@ -3,7 +3,7 @@
 import { change, type Params } from "../../lib/address";
 import { csvField } from "../../lib/csv";
 import { headings, PlainTable, Segmented } from "../../ui";
-import type { ErrorSummary, PaperTable, TableCell } from "./model";
+import type { ErrorSummary, PaperTable, Recorded, TableCell } from "./model";
 import { RunBar, type Runner } from "./RunBar";
 
 export type Shown = "printed" | "ours" | "both";
@@ -138,6 +138,7 @@ export function TableItem({ item, shown, shades, params, runner }: TableItemProp
                     shown={what}
                     withUnit={item.unit === null}
                     note={notes.indexOf(noteOf(cell, item.need.is_there)) + 1}
+                    isThere={item.need.is_there}
                   />
                 ))}
               </tr>
@@ -146,6 +147,7 @@ export function TableItem({ item, shown, shades, params, runner }: TableItemProp
         </table>
       </div>
       {what === "both" && <Legend shades={shades} />}
+      {item.need.is_there && <Changes table={table} />}
       {notes.length > 0 && (
         <ol class="papers-notes">
           {notes.map((note) => (
@@ -175,9 +177,19 @@ interface ValueProps {
   shown: Shown;
   withUnit: boolean;
   note: number;
+  isThere: boolean;
 }
 
-function Value({ cell, shade, shown, withUnit, note }: ValueProps) {
+/** The verdict on a cell where it is worth a word: a miss, known or not, or one that is
+ * no longer what is recorded. A cell that was not run has none. */
+function verdictOf(cell: TableCell, isThere: boolean): string {
+  const changed = isThere && cell.changed;
+  if (cell.verdict === "worse") return `outside its tolerance, ${cell.known ? "as recorded" : "not as recorded"}`;
+  if (!changed) return "";
+  return cell.verdict === "missing" ? "no result, not as recorded" : "within its tolerance, not as recorded";
+}
+
+function Value({ cell, shade, shown, withUnit, note, isThere }: ValueProps) {
   const unit = withUnit && cell.unit !== "" ? ` ${cell.unit}` : "";
   const digits = (x: number) => x.toFixed(cell.decimals) + unit;
   const printed = cell.published === null ? "–" : digits(cell.published);
@@ -187,7 +199,9 @@ function Value({ cell, shade, shown, withUnit, note }: ValueProps) {
   const classes = ["num", "papers-cell"];
   if (shown === "both" && shade !== null)
     classes.push(shade === 0 ? "is-same" : shade < 0 ? `is-low${-shade}` : `is-high${shade}`);
+  const verdict = verdictOf(cell, isThere);
   if (shown !== "printed" && isOut) classes.push("is-out");
+  else if (shown !== "printed" && verdict !== "") classes.push("is-changed");
   return (
     <td class={classes.join(" ")}>
       {shown !== "ours" && (
@@ -206,9 +220,7 @@ function Value({ cell, shade, shown, withUnit, note }: ValueProps) {
       {shown === "both" && cell.relative_error !== null && (
         <span class="papers-error">{percent(cell.relative_error)}</span>
       )}
-      {shown !== "printed" && isOut && (
-        <span class="papers-out">outside its tolerance{cell.known ? ", known" : ""}</span>
-      )}
+      {shown !== "printed" && verdict !== "" && <span class="papers-out">{verdict}</span>}
       {note > 0 && <sup class="papers-mark">{note}</sup>}
     </td>
   );
@@ -239,12 +251,44 @@ function Legend({ shades }: { shades: readonly number[] }) {
   );
 }
 
+/** How many verdicts of the table are not the recorded ones, in a sentence that is read out
+ * when the runs end. */
+function Changes({ table }: { table: PaperTable["table"] }) {
+  const cells = table.cells.flat().filter(({ changed }) => changed).length;
+  const errors = table.errors.filter(({ changed }) => changed).length;
+  const count = (n: number, one: string, more: string) => (n === 0 ? [] : [`${n} ${n === 1 ? one : more}`]);
+  const parts = [...count(cells, "cell", "cells"), ...count(errors, "summary of errors", "summaries of errors")];
+  const judged = table.cells.flat().some(({ verdict }) => verdict === "ok" || verdict === "worse");
+  const isRecorded =
+    judged || table.errors.some(({ recorded, verdict }) => recorded !== null || verdict !== "reported");
+  return (
+    <p class={parts.length > 0 ? "papers-changed" : "muted"} role="status">
+      {parts.length > 0
+        ? `Not as recorded: ${parts.join(" and ")}.`
+        : isRecorded && "All verdicts on this table are as recorded."}
+    </p>
+  );
+}
+
+/** `mean 47.2%, worst 75.6%, within 2.0 points`. */
+function onRecord(recorded: Recorded | null): string {
+  if (recorded === null) return "";
+  const error = (name: string, x: number | null) => (x === null ? [] : [`${name} ${(100 * x).toFixed(1)}%`]);
+  const errors = [
+    ...error("mean", recorded.mean),
+    ...error("worst", recorded.worst),
+    ...error("relative to a constant", recorded.spread),
+  ];
+  return `${errors.join(", ")}, within ${(100 * recorded.band).toFixed(1)} points`;
+}
+
 /** How near the table is to print, and its tolerances. */
 function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
   const compared = errors.filter(({ cells }) => cells > 0);
   if (compared.length === 0) return null;
   const share = (x: number | null, bar: number | null) =>
     x === null ? "" : `${(100 * x).toFixed(1)}%${bar === null ? "" : ` (tolerance ${(100 * bar).toFixed(1)}%)`}`;
+  const isOnRecord = compared.some(({ recorded }) => recorded !== null);
   const number = (label: string) => ({ label, numeric: true });
   return (
     <PlainTable
@@ -254,6 +298,7 @@ function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
       columns={[
         { label: "of" },
         ...["cells", "mean error", "worst", "relative to a constant"].map(number),
+        ...(isOnRecord ? [{ label: "recorded" }] : []),
         { label: "verdict" },
       ]}
       rows={compared.map((summary) => [
@@ -262,8 +307,10 @@ function Errors({ errors }: { errors: readonly ErrorSummary[] }) {
         share(summary.mean, summary.mean_bar),
         share(summary.worst, summary.worst_bar),
         share(summary.spread, summary.spread_bar),
+        ...(isOnRecord ? [onRecord(summary.recorded)] : []),
         <>
           {summary.verdict === "ok" ? "within tolerance" : summary.verdict === "worse" ? "outside tolerance" : ""}
+          {summary.changed && <span class="papers-out">not as recorded</span>}
           {summary.missed !== "" && <span class="muted"> {summary.missed}</span>}
         </>,
       ])}

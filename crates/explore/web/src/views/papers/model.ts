@@ -30,9 +30,19 @@ export interface TableCell {
   decimals: number;
   relative_error: number | null;
   verdict: "ok" | "worse" | "reported" | "missing";
+  /** Misses its tolerance, as is recorded of it. */
   known: boolean;
+  /** The verdict is not the recorded one; so is that of every cell that was not run yet. */
   changed: boolean;
   note: string;
+}
+
+/** Errors on record in place of a tolerance, as fractions, and how far they may move. */
+export interface Recorded {
+  mean: number | null;
+  worst: number | null;
+  spread: number | null;
+  band: number;
 }
 
 export interface ErrorSummary {
@@ -45,8 +55,11 @@ export interface ErrorSummary {
   mean_bar: number | null;
   spread_bar: number | null;
   worst_bar: number | null;
+  recorded: Recorded | null;
   verdict: TableCell["verdict"];
   missed: string;
+  /** The verdict is not the recorded one, or an error has left its band. */
+  changed: boolean;
 }
 
 export interface PaperTable {
