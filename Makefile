@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-gateway bench-explore lost deb bench fidelity fidelity-linux held reproduce advice ledger evidence
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux held reproduce advice ledger evidence
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -167,6 +167,14 @@ instructions:
 bench-peers:
 	$(CARGO) build --release -p dumbbell
 	python3 benches/peers/run.py
+
+# What Dask and Slurm cost where a task takes 10 s, against threads. It needs root, Slurm and
+# a machine of two cores that does nothing else; a quarter of an hour. `DRY=--dry` only tries it.
+bench-executors: target/venv/tools
+	$(CARGO) build --release -p bentpipe-cli
+	rm -rf target/executors && $(PYTHON) -m maturin build --release --quiet --out target/executors/wheel
+	$(PYTHON) -m zipfile -e target/executors/wheel/*.whl target/executors
+	PYTHONPATH=target/executors $(PYTHON) benches/executors/overhead.py --rounds 3 --bar 5 $(DRY)
 
 # The gateway over the emulated satellite, beside HAProxy: nothing lost, at the
 # bound, fast, lasting. It needs root; benches/gateway/README.md has the last
