@@ -26,6 +26,8 @@ mod connections;
 mod curves;
 mod files;
 mod folder;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod guard;
 mod link;
 mod papers;

@@ -151,7 +151,7 @@ impl Server {
 }
 
 /// All views behind the guard.
-fn router(app: App, guard: Guard) -> Router {
+pub(crate) fn router(app: App, guard: Guard) -> Router {
     Router::new()
         .route("/api/hello", get(hello))
         // The page asks this to know whether the server is there.

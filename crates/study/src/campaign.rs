@@ -153,6 +153,15 @@ impl Campaign {
         &self.fingerprint
     }
 
+    /// The header of its first study's journal, and the keys of the runs in it.
+    pub(crate) fn first_study(&self) -> (String, Vec<String>) {
+        let first = self.parts.first();
+        first.map_or_else(Default::default, |part| {
+            let keys = part.plan.jobs().map(|job| job.key);
+            (part.header.clone(), keys.collect())
+        })
+    }
+
     /// Runs in all; at most, where their number follows from the results.
     #[must_use]
     pub fn runs(&self) -> usize {

@@ -96,6 +96,15 @@ pub use task::{Task, TaskResult};
 pub use unit::{Unit, quantity};
 pub use verdict::Verdict;
 
+/// Puts bytes together as a collector puts the results of tasks: the body of a fuzz target.
+///
+/// Whole, they are a result. Their lines, each a number of a run and what came out of it as JSON,
+/// are made a result of runs of the right study, since no chance finds checksums.
+#[doc(hidden)]
+pub fn fuzz_task(bytes: &[u8], folder: &std::path::Path) {
+    task::fuzz::put(bytes, folder);
+}
+
 /// Reads any bytes as a study and as an expression: the body of a fuzz target.
 #[doc(hidden)]
 pub fn fuzz_study(bytes: &[u8]) {

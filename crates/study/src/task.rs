@@ -138,6 +138,8 @@ fn part(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)
 }
 
+pub(crate) mod fuzz;
+
 #[cfg(test)]
 mod tests {
     use super::*;
