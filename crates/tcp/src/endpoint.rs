@@ -5,6 +5,7 @@ mod handshake;
 mod one_way;
 mod reopen;
 mod status;
+mod turns;
 
 pub use closing::ConnectionState;
 pub(crate) use handshake::SYN_BYTES_OF_NS2;
@@ -84,6 +85,8 @@ pub struct Endpoint {
     /// The peer's FIN had arrived when this side was closed.
     pub(crate) closed_second: bool,
     reopened: u32,
+    /// Bytes of acknowledgements and status reports, at the IP layer.
+    answered: u64,
 }
 
 /// True for a packet without data or FIN.
@@ -138,6 +141,7 @@ impl Endpoint {
             one_way,
             closed_second: false,
             reopened: 0,
+            answered: 0,
         }
     }
 
@@ -151,33 +155,6 @@ impl Endpoint {
     pub fn assume_open(&mut self) {
         self.connection = Connection::Established;
         self.sender.established(None);
-    }
-
-    /// Makes the stream exist that this endpoint is an end of, in a tunnel whose
-    /// round trip is known.
-    pub fn assume_stream(&mut self, rtt: Duration) {
-        self.sender.core.rtt.assume(rtt);
-        self.assume_open();
-    }
-
-    /// True if a stream has something to send as soon as it has its turn.
-    #[must_use]
-    pub fn wants_turn(&self) -> bool {
-        self.is_open() && self.sender.wants_turn()
-    }
-
-    /// A stream has its turn at the sender that it shares: it sends one packet.
-    pub fn take_turn<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if self.is_open() {
-            self.sender.take_turn(now, out);
-        }
-    }
-
-    /// Bytes in flight, at the IP layer.
-    #[must_use]
-    pub fn under_way(&self) -> Bytes {
-        let full = u64::from(self.sender.core.full_packet());
-        Bytes::new(self.sender.flight() as u64 * full)
     }
 
     /// True where the congestion control is a user's own, which may fail.
@@ -395,6 +372,7 @@ impl Endpoint {
         } else {
             (base + self.option_bytes(&packet)) as u16
         };
+        self.answered += u64::from(packet.bytes);
         out.transmit(packet);
     }
 

@@ -92,12 +92,18 @@ impl Sender {
 
     /// True if something may leave as soon as the stream has its turn.
     pub(crate) fn wants_turn(&self) -> bool {
-        self.stack.wants_turn(&self.core)
+        let own = self.core.pacer.wants_turn();
+        own.unwrap_or_else(|| self.stack.wants_turn(&self.core))
     }
 
     /// The stream has its turn.
     pub(crate) fn take_turn<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        self.stack.take_turn(&mut self.core, now, out);
+        if !self.core.pacer.takes_turns() {
+            return self.stack.take_turn(&mut self.core, now, out);
+        }
+        self.core.pacer.set_turn(1);
+        self.send(now, out);
+        self.core.pacer.set_turn(0);
     }
 
     /// Segments in flight.

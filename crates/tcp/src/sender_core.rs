@@ -204,6 +204,9 @@ impl Core {
         self.earlier = old.counters;
         self.max_cwnd = self.max_cwnd.max(old.max_cwnd);
         self.rtt.continue_after(&old.rtt);
+        if old.pacer.takes_turns() {
+            self.pacer.wait_for_turns();
+        }
     }
 
     /// The receive window, segments.

@@ -202,6 +202,11 @@ impl Stp {
             }
         }
         s.pacing_done(now, paced);
+        if s.pacer.takes_turns() {
+            let has_new = permitted >= 1 && s.next_new().is_some();
+            let is_wanted = has_new || s.board.next_lost().is_some();
+            s.pacer.ask_turn(is_wanted);
+        }
         self.arm(s, now);
         s.begin_probes(now, out);
     }

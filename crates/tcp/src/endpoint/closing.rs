@@ -57,6 +57,14 @@ impl Endpoint {
         }
     }
 
+    /// Room is announced in a packet of its own no sooner than there are `bytes` more of it, or
+    /// when the peer could not fill a segment; acknowledgements that leave anyway carry it before.
+    pub fn announce_room_by(&mut self, bytes: Bytes) {
+        if let Some(buffer) = self.receiver.buffer_mut() {
+            buffer.announce_by(bytes.get());
+        }
+    }
+
     /// At most this much is held for the application from now on; the advertised window remains
     /// valid.
     pub fn limit_receive_buffer<T: Transmit>(&mut self, now: Time, bytes: Bytes, out: &mut T) {

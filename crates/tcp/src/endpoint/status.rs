@@ -26,6 +26,7 @@ impl Endpoint {
             packet.sequence = next.unwrap_or(poll.sequence.max(packet.acknowledgement));
             let header = if from == 0 { self.header } else { 0 };
             packet.bytes = (header + 8 * u32::from(packet.sack_count)) as u16;
+            self.answered += u64::from(packet.bytes);
             out.transmit(packet);
             match next {
                 Some(next) if !out.is_full() => from = next,

@@ -57,6 +57,11 @@ impl ReceiveBuffer {
         self.limit = bytes.min(self.size);
     }
 
+    /// From now on no less than `bytes` more of room are worth a packet of their own.
+    pub(crate) fn announce_by(&mut self, bytes: u64) {
+        self.news = self.news.max(bytes);
+    }
+
     /// The edge that can be advertised now.
     fn possible(&self) -> u64 {
         let edge = self.read + self.limit;
@@ -109,6 +114,22 @@ mod tests {
         assert_eq!(buffer.advertise(0), 10_000);
         buffer.read(9_000);
         assert_eq!(buffer.advertise(9_000), 2_000);
+    }
+
+    #[test]
+    fn room_can_be_announced_in_larger_steps() {
+        let mut buffer = ReceiveBuffer::new(16_000, 1_000);
+        buffer.announce_by(4_000);
+        assert_eq!(buffer.advertise(0), 16_000);
+        buffer.read(3_999);
+        assert!(!buffer.wants_update(8_000));
+        buffer.read(1);
+        assert!(buffer.wants_update(8_000));
+        // A sender that cannot fill a segment hears of the next one.
+        assert_eq!(buffer.advertise(16_000), 4_000);
+        buffer.read(1_000);
+        assert!(!buffer.wants_update(16_000));
+        assert!(buffer.wants_update(19_500));
     }
 
     #[test]

@@ -48,7 +48,21 @@ impl Rfc {
             permitted -= 1;
         }
         s.pacing_done(now, paced);
+        if paced && s.pacer.takes_turns() {
+            self.ask_turn(s, now, permitted);
+        }
         s.begin_probes(now, out);
+    }
+
+    /// Notes whether a turn has something to send, and asks after a closed window otherwise.
+    #[cold]
+    fn ask_turn(&mut self, s: &mut Core, now: Time, permitted: i64) {
+        let has_new = s.next_new().is_some();
+        let is_wanted = permitted >= 1 && (has_new || self.next_hole(s).is_some());
+        s.pacer.ask_turn(is_wanted);
+        if !has_new {
+            s.arm_window_probe(now);
+        }
     }
 
     /// After an idle RTO the window restarts (RFC 5681, section 4.1).

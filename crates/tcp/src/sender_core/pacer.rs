@@ -5,6 +5,15 @@ use super::lateness::{self, Lateness};
 use crate::options::Pacing;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 
+/// The turns of a connection that shares a sender with others ([`crate::Endpoint::wait_for_turns`]).
+#[derive(Clone, Copy, Debug, Default)]
+struct Turn {
+    /// Packets that may still leave in this turn.
+    left: u32,
+    /// Something may leave as soon as there is a turn.
+    is_wanted: bool,
+}
+
 /// The pacer of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
@@ -17,6 +26,8 @@ pub(crate) struct Pacer {
     quantum_left: u32,
     /// Present where Linux spaces the packets.
     lateness: Option<Lateness>,
+    /// Present where packets leave in turns, which then are all the spacing there is.
+    turn: Option<Turn>,
 }
 
 impl Pacer {
@@ -30,6 +41,7 @@ impl Pacer {
             },
             quantum_left: 0,
             lateness: as_linux.then(Lateness::default),
+            turn: None,
         }
     }
 
@@ -41,6 +53,37 @@ impl Pacer {
 
     pub(super) fn stop(&mut self) {
         self.deadline = Time::MAX;
+        self.turn = self.turn.map(|_| Turn::default());
+    }
+
+    /// From now on packets leave in turns.
+    pub(crate) fn wait_for_turns(&mut self) {
+        self.turn = Some(Turn::default());
+    }
+
+    /// True where packets leave in turns.
+    #[inline]
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Whether something waits for a turn; `None` where packets do not leave in turns.
+    pub(crate) fn wants_turn(&self) -> Option<bool> {
+        self.turn.map(|turn| turn.is_wanted)
+    }
+
+    /// Notes whether something waits for a turn.
+    pub(crate) fn ask_turn(&mut self, is_wanted: bool) {
+        if let Some(turn) = &mut self.turn {
+            turn.is_wanted = is_wanted;
+        }
+    }
+
+    /// As many `packets` may leave now, until this is called with none.
+    pub(crate) fn set_turn(&mut self, packets: u32) {
+        if let Some(turn) = &mut self.turn {
+            turn.left = packets;
+        }
     }
 }
 
@@ -48,7 +91,9 @@ impl Core {
     /// True where packets are spaced.
     #[inline]
     pub(crate) fn is_paced(&self) -> bool {
-        self.window.pacing_rate.is_some() || self.pacer.setting != Pacing::Off
+        self.window.pacing_rate.is_some()
+            || self.pacer.setting != Pacing::Off
+            || self.pacer.takes_turns()
     }
 
     /// The rate at which packets leave now; `None` sends as the window allows.
@@ -72,6 +117,9 @@ impl Core {
     /// set. When it has passed, a quantum may leave.
     pub(crate) fn pacing_permits(&mut self, now: Time) -> bool {
         let pacer = &mut self.pacer;
+        if let Some(turn) = pacer.turn {
+            return turn.left > 0;
+        }
         if pacer.deadline == Time::MAX || now >= pacer.deadline {
             pacer.quantum_left = self.window.send_quantum;
             if let Some(lateness) = &mut pacer.lateness {
@@ -85,6 +133,10 @@ impl Core {
     /// Moves the deadline by the time that a packet with `payload` bytes takes.
     pub(crate) fn note_paced(&mut self, now: Time, payload: u32) {
         let pacer = &mut self.pacer;
+        if let Some(turn) = &mut pacer.turn {
+            turn.left = turn.left.saturating_sub(1);
+            return;
+        }
         pacer.quantum_left = pacer.quantum_left.saturating_sub(1);
         if let Some(lateness) = &mut pacer.lateness {
             if self.counters.packets - self.earlier.packets < lateness::UNPACED {

@@ -13,3 +13,4 @@ mod sending;
 mod snack;
 mod snapshot;
 mod stp;
+mod turns;
