@@ -21,6 +21,8 @@
 //! | transport | the flow's | of the onward leg |
 //! | tunnel | none | none: a connection for each that is split; gateway: a stream in one association |
 //! | confirms | not at all | bytes from one end-to-end confirmation to the next |
+//! | proxy_control | window | window: that of the leg's transport; grants: of the receiving PEP |
+//! | backlog | four BDPs | with grants: bytes held for the next leg, or granted and to arrive |
 //! | discovery | none | syn-option: an option on the SYN that another PEP on the way answers |
 //! | alone | integrated | what it does where none answers; end-to-end: it lets the connection pass |
 //! | fails_at, recovers_at | never | a failure, and its end for new connections |
@@ -34,14 +36,37 @@
 //!   then min(C, buffer / RTT of the onward leg, receive_buffer / RTT of the leg before). With one
 //!   pool for both, data in flight to the PEP needs reserved space, too: min(C, buffer / (RTT of
 //!   both legs)).
-//! - **Confirmation.** PETRA (M. Marchese, M. Rossi, G. Morabito, IEEE JSAC 22(2),
-//!   2004) puts a layer above the transports of the legs, STP over the satellite,
-//!   that keeps the end-to-end meaning of acknowledgements (reading of J.
-//!   Salamanca's thesis, 2008, section 1.2.3.2; we have not read the paper). Our
-//!   reading: the receiver's host sends a message of [`CONFIRMATION`] back through
+//! - **PETRA** (M. Marchese, M. Rossi, G. Morabito, IEEE JSAC 22(2), 2004, pages 320-332) isolates
+//!   the satellite between relay entities that have complete knowledge of it, and runs a transport
+//!   of its own there that recovers errors (the paper's abstract). J. Salamanca's thesis (2008,
+//!   section 1.2.3.2) adds that it is STP with a congestion control between the proxies, and that a
+//!   layer above STP keeps the end-to-end meaning of acknowledgements. We have read the abstract and the
+//!   thesis, not the paper: the parts are theirs, their rules our reading. `confirms` is that layer,
+//!   `proxy_control = "grants"` the control, `transport = "stp"` (or `"sack"`) the recovery.
+//! - **Confirmation.** The receiver's host sends a message of [`CONFIRMATION`] back through
 //!   the PEPs for each `confirms` bytes that its application has, and for the last.
-//!   A transfer's time then ends when the sender has the last of them. Of PETRA's
-//!   congestion control between proxies nothing is modelled beyond the leg's own.
+//!   A transfer's time then ends when the sender has the last of them.
+//! - **Grants.** Two PEPs that follow each other and both grant regulate the leg between them;
+//!   nothing else does, so no loss reduces anything.
+//!   - *How much*: the receiving PEP grants what it can hold, `backlog` bytes less what waits in it
+//!     or is not acknowledged by its next leg. The grant is the window that it advertises, which
+//!     never shrinks: what it holds stays within `backlog` whatever becomes of the next leg. The
+//!     grant travels with acknowledgements and status reports, and in a packet of its own when it
+//!     has grown by an eighth of the backlog or the sender could not fill a segment with the last.
+//!     A PEP that may send no more fills its own backlog, and then grants less, or advertises less
+//!     to a host: so backpressure reaches the server. Hop by hop, in the place of one window for
+//!     the path; like other such schemes, a backlog below the bandwidth-delay product of the leg
+//!     limits the rate to backlog / RTT.
+//!   - *When*: the sending PEP knows the rate of the link. Its connections share one sender that is
+//!     paced at that rate and gives each that has data and a grant its turn
+//!     (`crates/sim/src/tunnel.rs`). So the grants share the rate, and what one flow cannot use
+//!     goes to the others.
+//!   - *Repair*: losses are found as the leg's transport finds them, by status reports of STP or by
+//!     SACK with the detection of lost retransmissions, and are sent again in the next turns,
+//!     before new data, on the same grant.
+//!   - Example: 6 Mbit/s and 0.5 s: 375 kB in flight. With `backlog = "200 kB"` and a client behind
+//!     1 Mbit/s the PEP before it has 200 kB held or under way, and grants 1 Mbit/s: a segment for
+//!     each that the client has acknowledged.
 //! - **Discovery** (J. Salamanca's thesis, 2008, section 4.2, wishes for "some form
 //!   of acknowledge" by which a PEP learns whether there is another on the path).
 //!   Our reading: a TCP option on the SYN, to which the other PEP puts its own on
@@ -71,4 +96,6 @@ mod settings;
 
 pub use relay::{Occupancy, Relay};
 pub use settings::TUNNEL_BUFFER;
-pub use settings::{Accept, Alone, Discovery, Failure, Pool, SplitSettings, Symptom, Tunnel};
+pub use settings::{
+    Accept, Alone, Discovery, Failure, Pool, ProxyControl, SplitSettings, Symptom, Tunnel,
+};

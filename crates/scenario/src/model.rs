@@ -248,6 +248,8 @@ pub struct Leg {
     pub changes: Vec<RouteChange>,
     /// A stream of the association between the PEPs at its ends.
     pub tunnel: bool,
+    /// The PEPs at its ends regulate it by grants at the rate of the link.
+    pub grants: bool,
 }
 
 /// A split-connection PEP on a node.

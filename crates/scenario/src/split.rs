@@ -1,9 +1,11 @@
 //! Flows that pass split-connection PEPs, and the paths of their legs.
 
 use crate::model::{Flow, Leg, Link, LinkId, Pep, RouteChange, Split, SplitPep};
-use bentpipe_middlebox::split::{Alone, Discovery, SplitSettings, Tunnel};
-use bentpipe_tcp::{CongestionControlChoice, Transport};
+use bentpipe_cc::Parameters;
+use bentpipe_middlebox::split::{Alone, Discovery, Pool, ProxyControl, SplitSettings, Tunnel};
+use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
 use bentpipe_traffic::Application;
+use bentpipe_units::{Bytes, Duration};
 
 /// Why a flow cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +23,24 @@ pub(crate) enum NoSplit {
     NoFlowControl,
     /// A PEP with a tunnel is not followed or preceded by another on its way.
     NoTunnel,
+    /// A PEP with grants is not followed or preceded by another on its way.
+    NoGrants,
+    /// The transport between two PEPs with grants repairs losses in a way that
+    /// cannot wait for turns, or has a window of its own.
+    GrantedTransport,
 }
+
+/// Least backlog of a PEP that grants, where none is said.
+const LEAST_BACKLOG: Bytes = Bytes::new(64 * 1024);
+
+/// Backlog of a PEP that grants, where none is said, in bandwidth-delay products. A grant is used
+/// and renewed in a round trip, or in one and a third where status reports come three times in
+/// one; what is lost holds up what follows it for two such times, and is lost again now and then.
+const BACKLOG: u64 = 4;
+
+/// Bound of what one connection has in flight where PEPs grant, in bandwidth-delay products of the
+/// leg: far more than fills the link, so that the grants decide.
+const GRANTED_WINDOW: f64 = 8.0;
 
 impl NoSplit {
     /// In words.
@@ -40,6 +59,15 @@ impl NoSplit {
             }
             NoSplit::NoTunnel => {
                 "a tunnel has two ends: expected `tunnel` at the PEP before or after it, too"
+            }
+            NoSplit::NoGrants => {
+                "one PEP grants and another sends: expected `proxy_control = \"grants\"` at the PEP \
+                 before or after it, too"
+            }
+            NoSplit::GrantedTransport => {
+                "where PEPs grant, a transport only finds and repairs losses: expected `transport = \
+                 \"stp\"` or `\"sack\"` on profile `rfc` for the leg, without a congestion control of \
+                 its own"
             }
         }
     }
@@ -119,6 +147,7 @@ fn legs(
         });
     }
     join_tunnels(&mut split)?;
+    join_grants(links, flow, &mut split)?;
     let one_way = |leg: &Leg| leg.transport.profile.rules().stack.is_ns2();
     if let (Some(pep), true) = (split.peps.first(), split.legs.iter().any(one_way)) {
         return Err((pep.pep_index, NoSplit::NoFlowControl));
@@ -141,6 +170,7 @@ fn whole(flow: &Flow, transport: &Transport) -> Leg {
         reverse: flow.reverse.clone(),
         changes: Vec::new(),
         tunnel: false,
+        grants: false,
     }
 }
 
@@ -161,6 +191,7 @@ fn cut(links: &[Link], split: &mut Split, at: usize, transport: &Transport) -> O
         reverse: before.reverse.drain(..back).collect(),
         changes: Vec::new(),
         tunnel: false,
+        grants: false,
     };
     before.to = node;
     split.legs.push(after);
@@ -215,6 +246,82 @@ fn join_tunnels(split: &mut Split) -> Result<(), (usize, NoSplit)> {
         at += 2;
     }
     Ok(())
+}
+
+/// Regulates the legs between two PEPs that grant, and gives these their backlog.
+fn join_grants(links: &[Link], flow: &Flow, split: &mut Split) -> Result<(), (usize, NoSplit)> {
+    let grants = |pep: &Pep| pep.settings.proxy_control == ProxyControl::Grants;
+    for at in 1..split.peps.len() {
+        if !(grants(&split.peps[at - 1]) && grants(&split.peps[at])) {
+            continue;
+        }
+        let leg = &mut split.legs[at];
+        let pep = split.peps[at - 1].pep_index;
+        grant(links, leg).ok_or((pep, NoSplit::GrantedTransport))?;
+    }
+    let ways = || flow.forward.iter().chain(&flow.reverse);
+    let delays = ways().map(|id| links[id.0 as usize].settings.one_way_delay);
+    let rtt = delays.fold(Duration::ZERO, |sum, delay| sum + delay);
+    for at in 0..split.peps.len() {
+        let legs = [&split.legs[at], &split.legs[at + 1]];
+        let pep = &mut split.peps[at];
+        if !grants(pep) {
+            continue;
+        }
+        let granted = legs.into_iter().filter(|leg| leg.grants);
+        let ways = granted.flat_map(|leg| [&leg.forward, &leg.reverse]);
+        let slowest = ways.filter_map(|way| {
+            let rates = way.iter().map(|id| links[id.0 as usize].settings.rate);
+            rates.min_by_key(|rate| rate.bps())
+        });
+        let fastest = slowest.max_by_key(|rate| rate.bps());
+        let Some(rate) = fastest else {
+            return Err((pep.pep_index, NoSplit::NoGrants));
+        };
+        let products = Bytes::new(rate.bytes_in(rtt).get().saturating_mul(BACKLOG));
+        let backlog = pep.settings.backlog;
+        pep.settings.buffer = backlog.unwrap_or(products.max(LEAST_BACKLOG));
+        pep.settings.pool = Pool::Shared;
+    }
+    Ok(())
+}
+
+/// Takes the congestion control from a leg: its transport only finds and repairs losses. `None`
+/// where it cannot do that alone.
+fn grant(links: &[Link], leg: &mut Leg) -> Option<()> {
+    let transport = &mut leg.transport;
+    transport.recovery = match transport.recovery {
+        Recovery::Stp => Recovery::Stp,
+        // A retransmission that is lost as well must not wait for the timer.
+        Recovery::Sack | Recovery::SackRepeat => Recovery::SackRepeat,
+        _ => return None,
+    };
+    let has_none = match &transport.congestion_control {
+        CongestionControlChoice::Named(name) => {
+            matches!(name.as_str(), "newreno" | "complete-knowledge")
+        }
+        _ => false,
+    };
+    if !has_none || transport.profile != HostProfile::Rfc {
+        return None;
+    }
+    let (mss, header) = (
+        f64::from(transport.mss),
+        f64::from(transport.header_bytes()),
+    );
+    let slowest = |way: &[LinkId]| {
+        let links = way.iter().map(|id| &links[id.0 as usize].settings);
+        let rates = links.map(|link| link.payload_rate(mss, header));
+        rates.fold(f64::INFINITY, f64::min)
+    };
+    let rate = slowest(&leg.forward).max(slowest(&leg.reverse)) / 1e6;
+    transport.congestion_control = CongestionControlChoice::Named("complete-knowledge".to_owned());
+    transport.parameters = Parameters::new()
+        .with("rate", rate.clamp(0.001, 1_000_000.0))
+        .with("window_gain", GRANTED_WINDOW);
+    transport.pacing = Pacing::Off;
+    leg.grants = true;
+    Some(())
 }
 
 /// How many PEPs that answer an option on the SYN are on the way of a flow when it

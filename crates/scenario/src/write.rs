@@ -22,7 +22,7 @@ use bentpipe_document::value::check_name;
 use bentpipe_document::{Table, Value};
 use bentpipe_middlebox::Settings;
 use bentpipe_middlebox::split::{
-    Accept, Alone, Discovery, Failure, Pool, SplitSettings, Symptom, Tunnel,
+    Accept, Alone, Discovery, Failure, Pool, ProxyControl, SplitSettings, Symptom, Tunnel,
 };
 use bentpipe_tcp::Transport;
 use bentpipe_units::{Bytes, Duration, Time};
@@ -259,17 +259,29 @@ fn pep(scenario: &Scenario, transports: &Transports, pep: &SplitPep) -> Result<T
         alone,
         confirms,
         tunnel,
+        proxy_control,
+        backlog,
         failure,
     } = &pep.settings;
     if let Some(transport) = transport {
         table.put("transport", transports.name(transport));
     }
-    table.put_as::<Bytes, _>("buffer", buffer);
-    if let Some(size) = receive_buffer {
-        table.put_as::<Bytes, _>("receive_buffer", size);
+    table.put("proxy_control", word_of(&ProxyControl::ALL, proxy_control));
+    match proxy_control {
+        ProxyControl::Window => {
+            table.put_as::<Bytes, _>("buffer", buffer);
+            if let Some(size) = receive_buffer {
+                table.put_as::<Bytes, _>("receive_buffer", size);
+            }
+            table.put("pool", word_of(&Pool::ALL, pool));
+        }
+        ProxyControl::Grants => {
+            if let Some(size) = backlog {
+                table.put_as::<Bytes, _>("backlog", size);
+            }
+        }
     }
     table.put("accept", word_of(&Accept::ALL, accept));
-    table.put("pool", word_of(&Pool::ALL, pool));
     table.put("tunnel", word_of(&Tunnel::ALL, tunnel));
     table.put("discovery", word_of(&Discovery::ALL, discovery));
     table.put("alone", word_of(&Alone::ALL, alone));

@@ -192,6 +192,14 @@ impl<'a, O: Observer> Execution<'a, O> {
         let Some(tunnels) = &mut self.tunnels else {
             return false;
         };
+        if let Some(at) = tunnels.resumes(self.scenario, now, sender) {
+            self.net.driver.events.push(Event {
+                at,
+                class: Class::Turn,
+                component: sender as u32,
+            });
+            return false;
+        }
         let Some((index, end)) = tunnels.next(self.scenario, now, sender, &self.flows) else {
             return false;
         };

@@ -6,7 +6,7 @@ use crate::reports::Reports;
 use crate::split::Chain;
 use bentpipe_cc::Fault;
 use bentpipe_scenario::{Flow, Handshake, Split};
-use bentpipe_tcp::{Endpoint, Packet, TUNNEL_HEADER, Transmit};
+use bentpipe_tcp::{Endpoint, Packet, Transmit};
 use bentpipe_traffic::{Application, Next, Source};
 use bentpipe_units::{Bytes, Time};
 
@@ -343,13 +343,14 @@ impl Running {
             return Bytes::ZERO;
         };
         let (packets, payload) = sent(chain.end(end));
+        let header = chain.end(end).header_bytes().get();
         chain.end_mut(end).take_turn(now, net);
         let (packets, payload) = {
             let (more, bytes) = sent(chain.end(end));
             (more - packets, bytes - payload)
         };
         self.after_split(now, end, net);
-        Bytes::new(payload + packets * u64::from(TUNNEL_HEADER))
+        Bytes::new(payload + packets * header)
     }
 
     /// How many ends the flow has.

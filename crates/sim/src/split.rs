@@ -128,6 +128,15 @@ impl Chain {
         }
     }
 
+    /// Lets the PEPs at the ends of leg `leg` regulate it by grants.
+    pub(crate) fn join_grants(&mut self, leg: usize) {
+        for end in [2 * leg, 2 * leg + 1] {
+            if let Some(relay) = self.relays.get_mut((end - 1) / 2) {
+                relay.join_grants((end - 1) % 2);
+            }
+        }
+    }
+
     /// How many ends there are.
     pub(crate) fn ends(&self) -> usize {
         self.ends_of_legs() + if self.detour.is_some() { 2 } else { 0 }

@@ -1,17 +1,26 @@
-//! The senders of a gateway's boxes: one at each end of a tunnel, for all of its streams.
+//! Senders that all connections between two PEPs share: those of a gateway's boxes, one at each end
+//! of a tunnel for all of its streams, and those of PEPs that regulate each other by grants.
 //!
 //! A sender knows the rate of the slowest link on its path and is paced at [`SHARE`] of it, packet
-//! by packet: data waits in the streams, and the next stream is chosen when a packet may leave.
-//! Streams that have sent less than [`YOUNG`] bytes come first, so that a short request does not
-//! wait behind downloads; within both classes the streams take turns, one packet each. At most
-//! [`WINDOW`] bandwidth-delay products are in flight. Acknowledgements leave at once: they are
-//! small, and the sender counts its data alone.
+//! by packet: data waits in the streams, and the next stream is chosen when a packet may leave. The
+//! streams take turns, one packet each.
 //!
 //! The rate follows the timeline of the link, as in a gateway that the modem informs. For links
-//! shared with others it is the full rate.
+//! shared with others it is the full rate. Where the flow takes other ways later on, it is that of
+//! the first.
+//!
+//! - **In a tunnel** streams that have sent less than [`YOUNG`] bytes come first, so that a short
+//!   request does not wait behind downloads. At most [`WINDOW`] bandwidth-delay products are in
+//!   flight. Acknowledgements leave at once: they are small, and the sender counts its data alone.
+//! - **With grants** a stream may send what it was granted: one that the receiving PEP grants nothing
+//!   leaves its turns to the others. What is in flight has no other bound. While a link on the way
+//!   is down nothing is sent, as the relay knows its link. Acknowledgements leave at
+//!   once, too, but count: the next data packet is followed by a pause that they would have needed,
+//!   no longer than the packet itself, so that data passes however many there are.
 
 use crate::flow::{Ends, Running};
 use crate::ideal;
+use bentpipe_link::Timeline;
 use bentpipe_scenario::{LinkId, NodeId, Scenario};
 use bentpipe_tcp::Endpoint;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -31,6 +40,8 @@ struct Stream {
     flow: usize,
     end: usize,
     wants: bool,
+    /// Bytes of acknowledgements that are counted, with grants.
+    answered: Bytes,
 }
 
 /// The sender of one box.
@@ -47,6 +58,10 @@ struct Sender {
     free_at: Time,
     /// An event is due then.
     is_scheduled: bool,
+    /// Its streams send what they were granted; else those of a tunnel.
+    grants: bool,
+    /// Bytes of acknowledgements since the last data packet, with grants.
+    answers: u64,
 }
 
 /// All senders of a run.
@@ -58,7 +73,7 @@ pub(crate) struct Tunnels {
 }
 
 impl Tunnels {
-    /// `None` where no PEP has a tunnel, which costs nothing then.
+    /// `None` where no PEP has a tunnel or grants, which costs nothing then.
     pub(crate) fn new(scenario: &Scenario, flows: &mut [Running]) -> Option<Box<Tunnels>> {
         let mut tunnels = Tunnels {
             senders: Vec::new(),
@@ -69,44 +84,57 @@ impl Tunnels {
                 continue;
             };
             for (number, leg) in split.legs.iter().enumerate() {
-                if !leg.tunnel {
+                if !(leg.tunnel || leg.grants) {
                     continue;
                 }
                 let rtt = ideal::round_trip_of(scenario, &leg.forward, &leg.reverse);
-                chain.join_tunnel(split, number, rtt);
+                if leg.tunnel {
+                    chain.join_tunnel(split, number, rtt);
+                } else {
+                    chain.join_grants(number);
+                }
                 let ways = [&leg.forward, &leg.reverse];
                 for (side, way) in ways.into_iter().enumerate() {
                     let nodes = match side {
                         0 => [leg.from, leg.to],
                         _ => [leg.to, leg.from],
                     };
-                    tunnels.join(nodes, way, rtt, index, 2 * number + side);
+                    let at = tunnels.sender(nodes, way, rtt, leg.grants);
+                    tunnels.join(at, index, 2 * number + side);
                 }
             }
         }
         (!tunnels.senders.is_empty()).then(|| Box::new(tunnels))
     }
 
-    fn join(&mut self, nodes: [NodeId; 2], way: &[LinkId], rtt: Duration, flow: usize, end: usize) {
-        let known = self.senders.iter().position(|sender| sender.nodes == nodes);
-        let at = known.unwrap_or(self.senders.len());
-        if known.is_none() {
-            self.senders.push(Sender {
-                nodes,
-                links: way.to_vec(),
-                rtt,
-                streams: Vec::new(),
-                turn: 0,
-                free_at: Time::ZERO,
-                is_scheduled: false,
-            });
+    /// The number of the sender between these PEPs.
+    fn sender(&mut self, nodes: [NodeId; 2], way: &[LinkId], rtt: Duration, grants: bool) -> usize {
+        let is_it = |sender: &Sender| sender.nodes == nodes && sender.grants == grants;
+        if let Some(known) = self.senders.iter().position(is_it) {
+            return known;
         }
+        self.senders.push(Sender {
+            nodes,
+            links: way.to_vec(),
+            rtt,
+            streams: Vec::new(),
+            turn: 0,
+            free_at: Time::ZERO,
+            is_scheduled: false,
+            grants,
+            answers: 0,
+        });
+        self.senders.len() - 1
+    }
+
+    fn join(&mut self, at: usize, flow: usize, end: usize) {
         let streams = &mut self.senders[at].streams;
         self.of[flow].push((at, streams.len()));
         streams.push(Stream {
             flow,
             end,
             wants: false,
+            answered: Bytes::ZERO,
         });
     }
 
@@ -122,12 +150,34 @@ impl Tunnels {
         for &(at, place) in &self.of[flow] {
             let sender = &mut self.senders[at];
             let stream = &mut sender.streams[place];
-            stream.wants = end(flows, stream).is_some_and(Endpoint::wants_turn);
+            let end = end(flows, stream);
+            stream.wants = end.is_some_and(Endpoint::wants_turn);
+            if let Some(end) = end.filter(|_| sender.grants) {
+                let before = std::mem::replace(&mut stream.answered, end.answered());
+                sender.answers += stream.answered.get() - before.get();
+            }
             if stream.wants && !sender.is_scheduled {
                 sender.is_scheduled = true;
                 call(at, sender.free_at.max(now));
             }
         }
+    }
+
+    /// With grants: when sender `at` may send again, where a link on its way is down now. It is to
+    /// be called then.
+    pub(crate) fn resumes(&self, scenario: &Scenario, now: Time, at: usize) -> Option<Time> {
+        let sender = self.senders.get(at).filter(|sender| sender.grants)?;
+        let links = sender.links.iter().map(|id| &scenario.links[id.0 as usize]);
+        let timelines = links.filter_map(|link| link.timeline.as_deref());
+        let is_down = |timeline: &&Timeline| {
+            let state = timeline.at(now);
+            !state.up || state.rate.bps() == 0
+        };
+        // One that stays down for ever is tried, as by everybody else.
+        timelines
+            .filter(is_down)
+            .filter_map(|t| t.next_change(now))
+            .max()
     }
 
     /// Sender `at` may send a packet: the stream that does, as its flow and end.
@@ -141,11 +191,13 @@ impl Tunnels {
     ) -> Option<(usize, usize)> {
         let sender = &mut self.senders[at];
         sender.is_scheduled = false;
-        let limit = sender.rate(scenario, now).bytes_in(sender.rtt).get() * WINDOW;
-        let ends = sender.streams.iter().filter_map(|s| end(flows, s));
-        let under_way: u64 = ends.map(|end| end.under_way().get()).sum();
-        if under_way > limit {
-            return None;
+        if !sender.grants {
+            let limit = sender.rate(scenario, now).bytes_in(sender.rtt).get() * WINDOW;
+            let ends = sender.streams.iter().filter_map(|s| end(flows, s));
+            let under_way: u64 = ends.map(|end| end.under_way().get()).sum();
+            if under_way > limit {
+                return None;
+            }
         }
         let place = sender.pick(flows)?;
         sender.turn = place;
@@ -156,6 +208,8 @@ impl Tunnels {
     /// Sender `at` has sent a packet of `bytes` at the IP layer.
     pub(crate) fn sent(&mut self, scenario: &Scenario, now: Time, at: usize, bytes: Bytes) {
         let sender = &mut self.senders[at];
+        let answers = std::mem::take(&mut sender.answers).min(bytes.get());
+        let bytes = bytes + Bytes::new(answers);
         sender.free_at = sender.free_at.max(now) + sender.time(scenario, now, bytes);
     }
 
@@ -169,7 +223,7 @@ impl Tunnels {
 }
 
 impl Sender {
-    /// The stream that sends next: the one after the last, young ones first.
+    /// The stream that sends next: the one after the last, in a tunnel young ones first.
     fn pick(&self, flows: &[Running]) -> Option<usize> {
         let count = self.streams.len();
         let mut found = None;
@@ -179,7 +233,7 @@ impl Sender {
                 continue;
             }
             let sent = end(flows, stream).map_or(0, |end| end.counters().payload);
-            if sent < YOUNG {
+            if sent < YOUNG || self.grants {
                 return Some(place);
             }
             found = found.or(Some(place));

@@ -106,6 +106,15 @@ impl Relay {
         self.ends[side & 1].assume_window(window);
     }
 
+    /// The leg on `side` is regulated by grants. What is to be sent on it waits for its turn at
+    /// the known rate of the link. What comes in on it was granted: the advertised window is the
+    /// grant, and one in a packet of its own is at least an eighth of the backlog.
+    pub fn join_grants(&mut self, side: usize) {
+        let end = &mut self.ends[side & 1];
+        end.wait_for_turns();
+        end.announce_room_by(Bytes::new(self.buffer.get() / 8));
+    }
+
     /// The endpoint of a side.
     #[must_use]
     pub fn end(&self, side: usize) -> &Endpoint {

@@ -110,6 +110,24 @@ impl Tunnel {
         [("none", Tunnel::None), ("gateway", Tunnel::Gateway)];
 }
 
+/// What decides how much is sent over the leg between two PEPs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub enum ProxyControl {
+    /// The congestion window of the leg's transport.
+    #[default]
+    Window,
+    /// Grants of the receiving PEP, and the known rate of the link (PETRA).
+    Grants,
+}
+
+impl ProxyControl {
+    /// Both, with the names that scenarios use.
+    pub const ALL: [(&'static str, ProxyControl); 2] = [
+        ("window", ProxyControl::Window),
+        ("grants", ProxyControl::Grants),
+    ];
+}
+
 /// A failure of a PEP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Failure {
@@ -162,6 +180,15 @@ pub struct SplitSettings {
     /// What runs between it and the next PEP of the same kind.
     #[serde(skip_serializing_if = "is_default")]
     pub tunnel: Tunnel,
+    /// What regulates the leg to the next PEP of the same kind, and from the one
+    /// before.
+    #[serde(skip_serializing_if = "is_default")]
+    pub proxy_control: ProxyControl,
+    /// With [`ProxyControl::Grants`]: bytes that it holds for its next leg, in each
+    /// direction, with those that it has granted and that have not arrived; four
+    /// bandwidth-delay products of the flow's way at the rate of the leg where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<Bytes>,
     /// When and how it fails; never, where `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -185,6 +212,8 @@ impl Default for SplitSettings {
             alone: Alone::Integrated,
             confirms: None,
             tunnel: Tunnel::None,
+            proxy_control: ProxyControl::Window,
+            backlog: None,
             failure: None,
         }
     }

@@ -7,7 +7,7 @@ use bentpipe_units::{Bytes, Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-fn cubic() -> Transport {
+pub(crate) fn cubic() -> Transport {
     let mut transport = find_transport("cubic").unwrap().transport();
     transport.delayed_ack.count = 1;
     transport
@@ -29,10 +29,12 @@ pub(crate) struct Chain {
     packets: Vec<Packet>,
     order: u64,
     losses: Box<Losses>,
+    /// Ends that send in turns, with the time of a packet and when the next may leave.
+    turns: Vec<(usize, Duration, Time)>,
 }
 
-fn endpoint(peer: usize, send_buffer: Option<Bytes>) -> Endpoint {
-    let mut transport = cubic();
+fn endpoint(transport: &Transport, peer: usize, send_buffer: Option<Bytes>) -> Endpoint {
+    let mut transport = transport.clone();
     if let Some(bytes) = send_buffer {
         transport.send_buffer = bytes;
     }
@@ -46,16 +48,26 @@ impl Chain {
         settings: &SplitSettings,
         losses: impl FnMut(usize, &Packet) -> bool + 'static,
     ) -> Chain {
+        Chain::with(delays, settings, |_| cubic(), losses)
+    }
+
+    /// The same with the transport of each leg.
+    pub(crate) fn with(
+        delays: &[u64],
+        settings: &SplitSettings,
+        transport: impl Fn(usize) -> Transport,
+        losses: impl FnMut(usize, &Packet) -> bool + 'static,
+    ) -> Chain {
         let last = 2 * delays.len() - 1;
+        let end = |end: usize, buffer| endpoint(&transport(end / 2), end ^ 1, buffer);
         let relays = (1..delays.len()).map(|leg| {
-            let (before, after) = (2 * leg - 1, 2 * leg);
             let buffer = Some(settings.buffer);
-            let ends = [endpoint(before - 1, buffer), endpoint(after + 1, buffer)];
+            let ends = [end(2 * leg - 1, buffer), end(2 * leg, buffer)];
             Relay::new(settings, ends)
         });
         Chain {
-            server: endpoint(1, None),
-            client: endpoint(last - 1, None),
+            server: end(0, None),
+            client: end(last, None),
             relays: relays.collect(),
             now: Time::ZERO,
             delays: delays.iter().map(|&ms| Duration::from_millis(ms)).collect(),
@@ -63,7 +75,36 @@ impl Chain {
             packets: Vec::new(),
             order: 0,
             losses: Box::new(losses),
+            turns: Vec::new(),
         }
+    }
+
+    /// The relays at the ends of leg `leg` regulate it by grants; a packet takes `time`.
+    pub(crate) fn grant(&mut self, leg: usize, time: Duration) {
+        for end in [2 * leg, 2 * leg + 1] {
+            self.relays[(end - 1) / 2].join_grants((end - 1) % 2);
+            self.turns.push((end, time, Time::ZERO));
+        }
+    }
+
+    /// When the next turn is due, and at which place of `turns`.
+    fn next_turn(&self) -> Option<(Time, usize)> {
+        let turns = self.turns.iter().enumerate();
+        let due = turns.filter(|(_, turn)| {
+            let end = turn.0;
+            self.relays[(end - 1) / 2].end((end - 1) % 2).wants_turn()
+        });
+        due.map(|(place, turn)| (turn.2.max(self.now), place)).min()
+    }
+
+    fn take_turn(&mut self, at: Time, place: usize) {
+        let (end, time, _) = self.turns[place];
+        let mut out = Vec::new();
+        let relay = &mut self.relays[(end - 1) / 2];
+        relay.end_mut((end - 1) % 2).take_turn(at, &mut out);
+        self.turns[place].2 = at + time;
+        self.now = at;
+        self.carry(out);
     }
 
     pub(crate) fn last(&self) -> usize {
@@ -115,12 +156,19 @@ impl Chain {
         }
     }
 
-    fn step(&mut self, until: Time) -> bool {
+    pub(crate) fn step(&mut self, until: Time) -> bool {
         let arrival = self.queue.peek().map_or(Time::MAX, |Reverse((at, ..))| *at);
         let timer = (0..=self.last())
             .min_by_key(|&end| self.deadline(end))
             .unwrap_or(0);
         let next = arrival.min(self.deadline(timer));
+        if let Some((at, place)) = self
+            .next_turn()
+            .filter(|(at, _)| *at < next && *at <= until)
+        {
+            self.take_turn(at, place);
+            return true;
+        }
         if next > until {
             return false;
         }

@@ -2,4 +2,5 @@
 
 mod chain;
 mod closing;
+mod grants;
 mod relaying;

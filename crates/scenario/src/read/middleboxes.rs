@@ -13,7 +13,9 @@ use bentpipe_document::{
     Context, Diagnostic, Form, Item, NamedKinds, OptionalField, Place, Placed, Reported, Value,
 };
 use bentpipe_middlebox::Settings;
-use bentpipe_middlebox::split::{Alone, Failure, SplitSettings, Symptom, TUNNEL_BUFFER, Tunnel};
+use bentpipe_middlebox::split::{
+    Alone, Failure, ProxyControl, SplitSettings, Symptom, TUNNEL_BUFFER, Tunnel,
+};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_units::{Bytes, Duration, Time, nearest};
 
@@ -170,10 +172,15 @@ fn split_pep(
         let label = "expected no `transport` beside it";
         return Err(context.report(error.label(label)));
     }
+    let proxy_control = keys.proxy_control?.value;
+    let backlog = keys.backlog?;
+    check_control(context, proxy_control, backlog.as_ref(), &tunnel)?;
     let buffer = keys.buffer?.map(|buffer| buffer.value);
     let settings = SplitSettings {
         transport,
         tunnel: tunnel.value,
+        proxy_control,
+        backlog: backlog.map(|backlog| backlog.value),
         buffer: buffer.unwrap_or_else(|| default_buffer(tunnel.value)),
         receive_buffer: plain(&keys.receive_buffer)?,
         accept: keys.accept?.value,
@@ -197,6 +204,39 @@ fn split_pep(
         toward,
         settings,
     }))
+}
+
+/// Refuses what has no effect beside the control between PEPs.
+fn check_control(
+    context: &Context,
+    control: ProxyControl,
+    backlog: Option<&Placed<Bytes>>,
+    tunnel: &Placed<Tunnel>,
+) -> Result<(), Reported> {
+    let refuse = |place: Place, message: String, label: &str| {
+        Err(context.report(Diagnostic::new(place, message).label(label)))
+    };
+    if control == ProxyControl::Window {
+        return match backlog {
+            Some(backlog) => refuse(
+                backlog.place,
+                "a `backlog` bounds what a PEP grants".to_owned(),
+                "expected `proxy_control = \"grants\"` beside it",
+            ),
+            None => Ok(()),
+        };
+    }
+    if tunnel.value != Tunnel::None {
+        let message = "a tunnel has a sender of its own, which no PEP grants anything".to_owned();
+        return refuse(tunnel.place, message, "expected no `tunnel` beside grants");
+    }
+    for key in ["buffer", "receive_buffer", "pool"] {
+        if let Some(entry) = context.table.get(key) {
+            let message = format!("`{key}` has no effect where PEPs grant");
+            return refuse(entry.key_place, message, "expected `backlog` in its place");
+        }
+    }
+    Ok(())
 }
 
 /// The place of a box that acts on one link: its node, the links that it acts on and their reverse

@@ -2,7 +2,7 @@
 
 use bentpipe_document::schema::{FACTOR, Kind, SPAN, integer};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_middlebox::split::{Accept, Alone, Discovery, Pool, Symptom, Tunnel};
+use bentpipe_middlebox::split::{Accept, Alone, Discovery, Pool, ProxyControl, Symptom, Tunnel};
 use bentpipe_middlebox::{ReconstructionSettings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_units::{Bytes, Duration};
 
@@ -79,6 +79,13 @@ table! {
     /// gateway: together with the next such PEP, one QUIC association between the two, as
     /// `bentpipe gateway` has it: no round trip to open, one sender at the link's rate
     tunnel: Tunnel { all Tunnel::ALL }, default "none";
+    /// what decides how much goes over the leg to the next such PEP: the window of its
+    /// transport, or grants of the receiving PEP at the known rate of the link, which losses do
+    /// not reduce (PETRA)
+    proxy_control: ProxyControl { all ProxyControl::ALL }, default "window";
+    /// with grants, instead of the buffers: bytes that it holds for its next leg, in each
+    /// direction; it grants no more than the room that is left
+    backlog: Bytes, or "four bandwidth-delay products of the flow's way at the rate of the leg";
     /// bytes relayed that the onward leg has not acknowledged, at most, each direction
     buffer: Bytes, or "1 MB; 16 MB with a tunnel";
     /// bytes that have arrived and wait for room in the relay: the window that it offers

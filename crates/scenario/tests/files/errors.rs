@@ -260,6 +260,55 @@ fn split_peps() {
     );
 }
 
+/// The good scenario with a terminal behind the satellite and these keys of a PEP on both sides.
+fn two_peps(first: &str, second: &str) -> String {
+    let with_terminal = with(&[
+        (
+            "between = [\"gateway\", \"client\"]",
+            "between = [\"gateway\", \"terminal\"]",
+        ),
+        (
+            "[node.client]\n",
+            "[node.client]\n[node.terminal]\n[link.home]\nbetween = [\"terminal\", \"client\"]\n\
+             rate = \"10 Mbit/s\"\none_way_delay = \"1 ms\"\n",
+        ),
+    ]);
+    rendered(&format!(
+        "{with_terminal}\n[middlebox.hub]\nkind = \"split\"\nnode = \"gateway\"\n\
+         toward = \"satellite\"\n{first}\n[middlebox.terminal]\nkind = \"split\"\n\
+         node = \"terminal\"\n{second}\n"
+    ))
+}
+
+#[test]
+fn peps_that_grant() {
+    const GRANTS: &str = "proxy_control = \"grants\"";
+    insta::assert_snapshot!(
+        "pep_with_a_backlog_and_no_grants",
+        boxed("kind = \"split\"\nnode = \"gateway\"\nbacklog = \"1 MB\"")
+    );
+    insta::assert_snapshot!(
+        "pep_with_grants_and_a_buffer",
+        boxed(&format!(
+            "kind = \"split\"\nnode = \"gateway\"\n{GRANTS}\nbuffer = \"1 MB\""
+        ))
+    );
+    insta::assert_snapshot!(
+        "pep_with_grants_in_a_tunnel",
+        boxed(&format!(
+            "kind = \"split\"\nnode = \"gateway\"\n{GRANTS}\ntunnel = \"gateway\""
+        ))
+    );
+    insta::assert_snapshot!(
+        "pep_that_grants_alone",
+        two_peps(&format!("{GRANTS}\ntransport = \"stp\""), "")
+    );
+    insta::assert_snapshot!(
+        "pep_with_grants_and_a_window",
+        two_peps(&format!("{GRANTS}\ntransport = \"hybla\""), GRANTS)
+    );
+}
+
 #[test]
 fn axis_values() {
     insta::assert_snapshot!("axis_unit", overridden("link.satellite.rate", "2 Mbits"));

@@ -1,9 +1,12 @@
 //! Where middleboxes stand, and what they make of flows.
 
+use bentpipe_cc::ParameterValue;
 use bentpipe_link::medium::{AccessSettings, AlohaSettings, MediumSettings};
 use bentpipe_link::{ArqScheme, ArqSettings};
+use bentpipe_middlebox::split::Pool;
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_scenario::{Document, LinkId, Scenario};
+use bentpipe_tcp::Recovery;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -136,6 +139,48 @@ fn the_leg_on_the_side_of_the_link_has_the_transport_of_the_pep() {
     // Connections: the first legs, then the others.
     let order: Vec<_> = two.connections().map(|c| (c.flow, c.leg)).collect();
     assert_eq!(order, [(0, 0), (1, 0), (0, 1), (0, 2), (1, 1)]);
+}
+
+/// 8 Mbit/s over 60 ms, both ways and all links: a product of 60 kB, of which a relay holds four.
+#[test]
+fn peps_that_grant_take_the_control_from_the_leg() {
+    let two = |keys: &str| {
+        let first = format!(
+            "[middlebox.gateway]\nkind = \"split\"\nnode = \"gateway\"\ntoward = \"satellite\"\n\
+             transport = \"stp\"\n{keys}\n"
+        );
+        let second = format!("[middlebox.terminal]\nkind = \"split\"\nnode = \"terminal\"\n{keys}");
+        with_peps(&(first + &second))
+    };
+    let grants = two("proxy_control = \"grants\"");
+    for flow in &grants.flows {
+        let split = flow.split.as_ref().unwrap();
+        let granted: Vec<bool> = split.legs.iter().map(|leg| leg.grants).collect();
+        assert_eq!(granted, [false, true, false], "{}", flow.name);
+        let leg = &split.legs[1];
+        assert_eq!(leg.transport.name, "stp");
+        assert_eq!(leg.transport.recovery, Recovery::Stp);
+        let rate = 8.0 * 1460.0 / 1500.0;
+        let told = leg.transport.parameters.get("rate").cloned();
+        assert_eq!(told, Some(ParameterValue::Number(rate)));
+        for pep in &split.peps {
+            assert_eq!(pep.settings.buffer, Bytes::new(240_000));
+            assert_eq!(pep.settings.pool, Pool::Shared);
+        }
+    }
+    let said = two("proxy_control = \"grants\"\nbacklog = \"100 kB\"");
+    let split = said.flows[0].split.as_ref().unwrap();
+    assert_eq!(split.peps[1].settings.buffer, Bytes::new(100_000));
+    // Written, read and told apart.
+    for scenario in [&grants, &said] {
+        let text = scenario.to_toml().unwrap();
+        assert_eq!(&read(&text).flows, &scenario.flows, "{text}");
+        assert_eq!(read(&text).hash(), scenario.hash());
+    }
+    let hashes = [&two(""), &grants, &said].map(Scenario::hash);
+    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2] && hashes[0] != hashes[2]);
+    // The default is no other scenario than one without the key.
+    assert_eq!(two("proxy_control = \"window\"").hash(), two("").hash());
 }
 
 #[test]

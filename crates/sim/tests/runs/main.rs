@@ -9,6 +9,7 @@ mod conservation;
 mod copa;
 mod crossings;
 mod determinism;
+mod grants;
 mod hosts;
 mod ideal;
 mod leocc;
