@@ -40,9 +40,10 @@
 //!   the satellite between relay entities that have complete knowledge of it, and runs a transport
 //!   of its own there that recovers errors (the paper's abstract). J. Salamanca's thesis (2008,
 //!   section 1.2.3.2) adds that it is STP with a congestion control between the proxies, and that a
-//!   layer above STP keeps the end-to-end meaning of acknowledgements. We have read the abstract and the
-//!   thesis, not the paper: the parts are theirs, their rules our reading. `confirms` is that layer,
-//!   `proxy_control = "grants"` the control, `transport = "stp"` (or `"sack"`) the recovery.
+//!   layer above STP keeps the end-to-end meaning of acknowledgements. We have read the abstract
+//!   and the thesis, not the paper: the parts are theirs, their rules our reading. `confirms` is
+//!   that layer, `proxy_control = "grants"` the control, `transport = "stp"` (or `"sack"`) the
+//!   recovery.
 //! - **Confirmation.** The receiver's host sends a message of [`CONFIRMATION`] back through
 //!   the PEPs for each `confirms` bytes that its application has, and for the last.
 //!   A transfer's time then ends when the sender has the last of them.
