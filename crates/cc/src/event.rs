@@ -79,6 +79,9 @@ pub struct Ack {
     /// Probes ([`crate::Probes`]) that this ACK answers. Such an ACK is never a
     /// duplicate, and rarely acknowledges anything else.
     pub probes: u32,
+    /// Of the normal-priority probes of pairs ([`crate::ProbePattern::Pair`]), those that this ACK
+    /// answers; they do not count in `probes`.
+    pub high_probes: u32,
     /// True when the receiver echoes an ECN mark.
     pub congestion_echo: bool,
     /// Segments in flight before this ACK was taken into account.

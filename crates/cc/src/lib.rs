@@ -69,4 +69,4 @@ pub use parameter::{BuildError, DefaultValue, Parameter, ParameterValue, Paramet
 pub use registry::{build, build_slots, find, list, slots};
 pub use slot::{CongestionAvoidance, LossReaction, NamedSlots, Slot, SlotKind, SlowStart};
 pub use slots::{Avoidance, Reaction, Start};
-pub use window::{Actions, CWND_LIMIT, Phase, ProbeContent, Probes, Window};
+pub use window::{Actions, CWND_LIMIT, Phase, ProbeContent, ProbePattern, Probes, Window};

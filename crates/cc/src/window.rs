@@ -79,15 +79,59 @@ pub struct Actions {
 }
 
 /// Low-priority packets that queues drop first (TCP-Peach).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probes {
-    /// Number of probes.
+    /// Number of probes; in slots ([`ProbePattern::Slots`]) the number of slots.
     pub count: u32,
     /// Time before the first and between two of them; zero sends them at once.
-    /// It begins with the first segment of the connection.
+    /// It begins with the first segment of the connection. In slots the length of a slot.
     pub interval: Duration,
     /// Payload of the probes.
     pub content: ProbeContent,
+    /// What goes at each interval.
+    pub pattern: ProbePattern,
+}
+
+/// What a sender of probes sends at each interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ProbePattern {
+    /// A probe of low priority.
+    #[default]
+    Single,
+    /// A probe of low priority and behind it one of normal priority, whose answers
+    /// are counted apart ([`crate::Ack::high_probes`]; TP-Planet's NIX segments).
+    Pair,
+    /// Time slots with more and more probes of low priority, evenly spaced in each:
+    /// one in the first, twice as many in each further slot up to `threshold`, then
+    /// in even steps up to `most` in the last slot (TP-Planet's Immediate Start).
+    Slots {
+        /// Probes a slot up to which they double, at least 1.
+        threshold: u32,
+        /// Probes in the last slot.
+        most: u32,
+    },
+}
+
+impl ProbePattern {
+    /// Probes in slot `slot`, from 0, of `slots`; 1 at each interval of the other
+    /// patterns.
+    #[must_use]
+    pub fn probes_in(self, slot: u32, slots: u32) -> u32 {
+        let ProbePattern::Slots { threshold, most } = self else {
+            return 1;
+        };
+        let most = most.max(1);
+        let threshold = threshold.clamp(1, most);
+        let doubled = 1_u32.checked_shl(slot).unwrap_or(threshold);
+        if doubled < threshold {
+            return doubled;
+        }
+        // The first slot with `threshold` probes, and the slots from there to the last.
+        let reached = u32::BITS - (threshold - 1).leading_zeros();
+        let all = u64::from(slots.saturating_sub(reached + 1).max(1));
+        let passed = u64::from(slot.saturating_sub(reached)).min(all);
+        threshold + (u64::from(most - threshold) * passed / all) as u32
+    }
 }
 
 /// Payload of a probe.

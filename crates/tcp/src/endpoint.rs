@@ -301,7 +301,9 @@ impl Endpoint {
         }
         if packet.has(flags::PROBE) {
             self.receiver.on_probe(now, packet);
-            self.answer(now, flags::PROBE, out);
+            let high = packet.priority & priority::LOW == 0;
+            let also = if high { flags::DUMMY } else { 0 };
+            self.answer(now, flags::PROBE | also, out);
         } else {
             self.receive(now, packet, out);
         }
@@ -357,7 +359,7 @@ impl Endpoint {
     fn answer<T: Transmit>(&mut self, now: Time, extra: u8, out: &mut T) {
         let mut packet = Packet::new(self.peer);
         packet.flags = extra;
-        if extra & flags::PROBE != 0 {
+        if extra & (flags::PROBE | flags::DUMMY) == flags::PROBE {
             packet.priority |= priority::LOW;
         }
         packet.sequence = self.sender.core.snd.next;

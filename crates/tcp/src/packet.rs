@@ -19,9 +19,10 @@ pub mod flags {
     /// With payload, a probe ([`bentpipe_cc::Probes`]); without, the answer to
     /// one. It never is a duplicate ACK.
     pub const PROBE: u8 = 0x01;
-    /// What the probe carries is to be thrown away. Without [`PROBE`]: an empty
-    /// segment that is to be answered at once, to learn the receive window (as
-    /// Linux does it, by a sequence number below the window).
+    /// What the probe carries is to be thrown away; on the answer to a probe: the
+    /// probe had normal priority. Without [`PROBE`]: an empty segment that is to be
+    /// answered at once, to learn the receive window (as Linux does it, by a
+    /// sequence number below the window).
     pub const DUMMY: u8 = 0x04;
     /// The sender of the packet has no more data: its FIN takes the sequence
     /// number after the payload.
@@ -168,6 +169,13 @@ impl Packet {
         self.sack[..usize::from(self.sack_count)]
             .iter()
             .map(move |block| (absolute(block.start), absolute(block.end)))
+    }
+
+    /// True for the answer to a probe of low priority, or, if `high`, of normal
+    /// priority.
+    #[inline]
+    pub(crate) const fn answers_probe(&self, high: bool) -> bool {
+        self.has(flags::PROBE) && self.has(flags::DUMMY) == high
     }
 
     /// True for the empty segment that probes a closed receive window.

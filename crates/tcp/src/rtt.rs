@@ -40,7 +40,8 @@ impl RttEstimator {
             rule: rules.rto,
             tick: rules.tick,
             minimum: minimum_rto.unwrap_or(rules.minimum_rto),
-            maximum: rules.maximum_rto,
+            // A floor above the host's ceiling is meant for a round trip of minutes.
+            maximum: rules.maximum_rto.max(minimum_rto.unwrap_or_default()),
             base: rules.initial_rto,
             backoff: 0,
             srtt: 0,
@@ -347,6 +348,18 @@ mod tests {
             e.sample(sent, sent + Duration::from_millis(511), 30.0);
         }
         assert!((e.rto().as_secs() - 0.676).abs() < 0.012, "{}", e.rto());
+    }
+
+    /// A path with a round trip of minutes needs a timeout above the usual largest.
+    #[test]
+    fn a_floor_above_the_maximum_raises_it() {
+        let floor = Duration::from_secs(300);
+        let mut e = RttEstimator::new(&HostProfile::Rfc.rules(), Some(floor));
+        assert_eq!(e.rto(), floor);
+        e.sample(Time::ZERO, Time::ZERO + Duration::from_secs(120), 1.0);
+        assert_eq!(e.rto(), floor);
+        e.back_off();
+        assert_eq!(e.rto(), floor);
     }
 
     #[test]

@@ -65,6 +65,11 @@ impl Opening {
         self.rtt
     }
 
+    /// The round trip is known before the first sample.
+    pub(super) fn set_rtt(&mut self, rtt: Duration) {
+        self.rtt = rtt;
+    }
+
     /// Segments of data that go first, from the next start on.
     pub(super) fn set_initial(&mut self, initial: Segments) {
         self.initial = initial.max(1.0);
@@ -129,6 +134,7 @@ impl Opening {
             count: target.saturating_sub(self.initial as u32),
             interval: self.rtt / u64::from(target),
             content: self.content,
+            ..Probes::default()
         });
     }
 }

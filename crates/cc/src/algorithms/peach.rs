@@ -117,6 +117,7 @@ impl Peach {
             count,
             interval: Duration::ZERO,
             content: self.sudden.content,
+            ..Probes::default()
         });
     }
 }

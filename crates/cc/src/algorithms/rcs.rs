@@ -1,13 +1,13 @@
-//! RCS: a rate control scheme with low-priority dummy packets.
+//! The rules of RCS, a rate control scheme with low-priority dummy packets, for a reliable
+//! transport. RCS itself controls real-time streams, of which nothing is sent again: that is
+//! `control = "rcs"` of an application (`bentpipe_traffic::RateControl`).
 //!
-//! Source: Tang, Morabito, Akyildiz & Johnson, INFOCOM 2001; Akyildiz, Akan &
-//! Morabito, "A rate control scheme for adaptive real-time applications in IP
-//! networks with lossy links and long RTTs", IEEE/ACM ToN 13(3), 2005. Neither could
-//! be read beyond what Salamanca (2008), section 1.2.3.2, says of it: low-priority
-//! dummies probe the path for what it has free, and all routers must drop them
-//! first. The states are those that the literature names, initial, steady and
-//! detection; **the rules in them are our reading**, after TCP-Peach, by the same
-//! authors, with a rate in place of the window.
+//! Source: Tang, Morabito & Akyildiz, INFOCOM 2001; Akyildiz, Akan & Morabito, "A rate control
+//! scheme for adaptive real-time applications in IP networks with lossy links and long round
+//! trip times", IEEE/ACM ToN 13(3), 2005, of which abstracts and public descriptions could be
+//! read. From these are the states initial, steady and detection and the rules in them;
+//! Backoff is the retransmission timeout here. **What a reliable transport makes of them is
+//! ours.**
 //!
 //! - Initial, at the start and after a timeout: one segment of data, then dummies at
 //!   the target rate for a round trip. n answers within a round trip of the first:
@@ -25,8 +25,7 @@
 //! | reach | 1000 | segments: no more dummies in a round trip than this |
 //!
 //! Also ours:
-//! - RCS is made for real-time streams over UDP. Here it is the congestion control
-//!   of a reliable transport: losses are repaired at the same rate.
+//! - Losses are repaired at the same rate, and the start is a segment of data.
 //! - The window is twice what the rate sends in a round trip, so that the rate
 //!   limits.
 //! - The rate does not grow after a round trip that used less than half of it.
@@ -125,14 +124,14 @@ impl Algorithm for Rcs {
         let described = Described {
             name: "rcs",
             summary: "a rate that low-priority dummies find and restore after errors",
-            source: "Akyildiz, Akan & Morabito 2005, as Salamanca 2008, section 1.2.3.2, names it",
-            open: "the rules of its states: those of TCP-Peach for a rate; a reliable transport \
-                   in place of a stream. Needs queues that drop low priority first",
+            source: "Tang, Morabito & Akyildiz 2001 (public descriptions)",
+            open: "a reliable transport in place of a real-time stream, which has `control = \"rcs\"` \
+                   of an application. Needs queues that drop low priority first",
             family: Family::Satellite,
             transport: TransportDefaults {
                 summary: "a rate up to `target` that low-priority dummies find; needs priority \
                           queues",
-                source: "Akyildiz, Akan & Morabito 2005 (our reading of a survey)",
+                source: "Tang, Morabito & Akyildiz 2001 (our reading of public descriptions)",
                 initial_window: Some(1.0),
                 recovery: Some(LossRecovery::Sack),
                 ..TransportDefaults::NEW
@@ -195,6 +194,7 @@ impl CongestionControl for Rcs {
                 count,
                 interval: self.probed.rtt() / u64::from(count.max(1)),
                 content: ProbeContent::Copy,
+                ..Probes::default()
             });
         }
         self.probed.steer(window);

@@ -123,6 +123,7 @@ impl Swift {
                 count,
                 interval: Duration::ZERO,
                 content: self.opening.content,
+                ..Probes::default()
             });
         }
     }

@@ -1,105 +1,147 @@
-//! TP-Planet-like probing: congestion is what low-priority packets suffer and data
-//! do not.
+//! TP-Planet: a rate for paths with round trips of minutes, found within the first two
+//! and controlled by how low-priority packets fare beside those of normal priority.
 //!
 //! Source: Akan, Fang & Akyildiz, "TP-Planet: A Reliable Transport Protocol for Interplanetary
-//! Internet", IEEE JSAC 22(2), 2004, of which the abstract could be read. It says: AIMD on a rate
-//! with parameters tuned for long round trips; an Initial State that captures the link's resources
-//! fast and under control in place of slow start; decisions about congestion that are decoupled
-//! from single losses; a Blackout State; delayed SACK for asymmetric links. Sarkar, Shukla &
-//! Dasgupta (2010), section 1, mention it together with TCP-Peach and RCS for its probing. **The
-//! rules and all numbers below are our reading, not the protocol.**
+//! Internet", IEEE JSAC 22(2), 2004, of which public abstracts and descriptions could be read.
+//! They say: AIMD on a rate with parameters tuned for long round trips; an Initial State with the
+//! phases Immediate Start and Follow-Up, which emulates slow start and congestion avoidance
+//! within a round trip, in time slots; a Steady State in which NIX segments of low and of high
+//! priority accompany the data, and the ratio of their arrivals decides whether the rate is
+//! held, increased or decreased, in place of single losses; a Blackout State; delayed SACK for
+//! asymmetric links. **The rules within the states and all numbers are our reading.**
 //!
-//! - Initial State: one segment of data, then low-priority dummies up to `reach` or
-//!   the receive window, spread over a round trip. n answers within a round trip of
-//!   the first: the rate is n segments a round trip.
-//! - Steady State: dummies accompany the data, `share` of the rate and at least 4 a round trip.
-//!   Once at least 8 have been judged, the share of them that was answered is divided by the share
-//!   of the data that arrived in the same time: phi. Errors strike both alike, a queue that drops
-//!   low priority first strikes the dummies. phi >= `increase_above`: the rate rises by `increase`
-//!   segments a round trip. phi < `decrease_below`: it falls to `decrease` x the rate. Between them
-//!   it stays. Losses by themselves change nothing.
-//! - Blackout State, after a timeout: the rate is kept, one segment goes each
-//!   retransmission timeout, which does not double, and the first ACK ends it.
+//! A round trip R is divided into `slots` of T = R / `slots`.
+//!
+//! - Immediate Start, the first round trip: a segment of data, then low-priority NIX segments: one
+//!   in the first slot, twice as many in each further one up to `threshold` x m, then in even
+//!   steps up to m in the last slot; m = `reach` / `slots`, bounded by the receive window.
+//! - Follow-Up, the round trip in which their answers come: after each slot with n answers data
+//!   goes at n / T, unless it goes faster already.
+//! - Steady: pairs of NIX segments, one of low and one of normal priority, accompany the data,
+//!   `share` of the rate and at least 8 pairs a round trip. At the end of a slot, once 8 of normal
+//!   priority have been answered, phi = answers at low priority / answers at normal priority. Errors
+//!   and blackouts strike both alike, a queue that drops low priority first strikes one.
+//!   phi >= `increase_above`: Increase, `increase` segments a round trip more after each slot.
+//!   phi < `decrease_below`: Decrease, to `decrease` x the rate, once in a round trip. Between
+//!   them: Hold. Losses of data change nothing.
+//! - Blackout, after a retransmission timeout, before which nothing has been acknowledged: the rate
+//!   is kept and not used. A pair of NIX segments goes in each slot, and a segment of data at each
+//!   further timeout, which does not double. The first answer or ACK ends it: Hold at the rate of
+//!   before.
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
-//! | reach | 1000 | segments: probe for no more, however large the receive window |
-//! | share | 0.05 | dummies per segment of data |
+//! | round_trip | 0 s | known beforehand, as from an ephemeris; 0: that of the handshake |
+//! | slots | 20 | in a round trip |
+//! | reach | 1000 | segments a round trip: start with no more, however large the receive window |
+//! | threshold | 0.5 | of the most in a slot: the emulated slow start threshold |
+//! | share | 0.05 | pairs per segment of data |
 //! | increase_above, decrease_below | 0.9, 0.6 | phi |
-//! | increase | 4 | segments a round trip, each round trip |
+//! | increase | 1 | segments a round trip, each slot |
 //! | decrease | 0.875 | of the rate |
 //!
 //! Also ours:
+//! - Who is silent does not know why: what the data has lost in a blackout is repaired like other
+//!   losses. One that is shorter than the retransmission timeout shows as lost data only, and
+//!   changes nothing.
+//! - The timeout must leave room for the round trip: a transport for minutes needs `minimum_rto`
+//!   above two of them, in which the loss of a retransmission shows.
 //! - Delayed SACK is left to a scenario (`delayed_ack` of the transport).
-//! - The window is twice what the rate sends in a round trip; the rate does not
-//!   grow after a round trip that used less than half of it.
+//! - The window is twice what the rate sends in a round trip; the rate does not grow after a round
+//!   trip that used less than half of it.
+//! - A mark (ECN) is congestion: Decrease.
 //!
-//! Example: 20 dummies, 18 answered, 400 segments of data of which 40 were lost:
-//! phi = 0.9 / 0.9 = 1, an error; 8 answered and none lost: phi = 0.4, congestion.
+//! Examples: with 20 slots, a reach of 1000 and the threshold 0.5 the slots have 1, 2, 4, 8, 16, 25,
+//! 26, 28 ... 50 segments. 20 pairs, 18 and 18 answered: phi = 1, errors; 8 and 20: phi = 0.4,
+//! congestion.
 
 use super::probed_rate::ProbedRate;
 use crate::declaration::{Algorithm, Control, Described, Family, LossRecovery, TransportDefaults};
 use crate::event::half;
-use crate::parameter::{number, parameters};
+use crate::parameter::{number, parameters, time};
 use crate::{
-    Ack, CongestionControl, Loss, Phase, ProbeContent, Probes, RecoveryExit, Repair, Timeout,
-    Window,
+    Ack, CWND_LIMIT, CongestionControl, Loss, Phase, ProbeContent, ProbePattern, Probes,
+    RecoveryExit, Repair, Timeout, Window,
 };
-use bentpipe_units::{Duration, Segments};
+use bentpipe_units::{Duration, Segments, Time};
 
-/// Dummies a round trip, at least, and before phi is judged.
-const LEAST: u32 = 4;
+/// Pairs a round trip, at least, and answers at normal priority before phi is judged.
+const LEAST: f64 = 8.0;
 const JUDGED: u32 = 8;
 
 parameters! {
     /// Settings of [`TpPlanet`].
     #[derive(Copy)]
     pub struct TpPlanetParameters {
-        reach: f64 = number(1000.0, "segments", (1.0, 1_000_000.0)),
-            "probe for no larger window than this; the receive window bounds it, too";
-        share: f64 = number(0.05, "dummies per segment", (0.001, 1.0)),
-            "dummies of the steady state";
+        round_trip: Duration = time(Duration::ZERO, (Duration::ZERO, Duration::from_secs(86_400))),
+            "round trip that is known beforehand; 0 s: that of the handshake";
+        slots: f64 = number(20.0, "per RTT", (2.0, 1000.0)),
+            "time slots of a round trip";
+        reach: f64 = number(1000.0, "segments per RTT", (1.0, 1_000_000_000.0)),
+            "start with no more than this; the receive window bounds it, too";
+        threshold: f64 = number(0.5, "of the most in a slot", (0.0, 1.0)),
+            "up to this the segments of a slot double";
+        share: f64 = number(0.05, "pairs per segment", (0.001, 1.0)),
+            "NIX segments of the steady state";
         increase_above: f64 = number(0.9, "", (0.0, 1.0)),
-            "the rate rises where dummies fare at least so well, compared with data";
+            "the rate rises where low priority fares at least so well, compared with normal";
         decrease_below: f64 = number(0.6, "", (0.0, 1.0)),
-            "it falls where they fare worse than so";
-        increase: f64 = number(4.0, "segments per RTT", (0.0, 1_000.0)),
-            "what a round trip adds";
+            "it falls where low priority fares worse than so";
+        increase: f64 = number(1.0, "segments per RTT", (0.0, 1_000_000.0)),
+            "what a slot adds";
         decrease: f64 = number(0.875, "of the rate", (0.01, 1.0)),
             "what congestion leaves";
     }
 }
 
-/// State of TP-Planet-like probing for one connection.
+/// Where the connection is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    /// No round trip is known yet.
+    Unknown,
+    ImmediateStart,
+    /// Answers come since `since`; `count` in the slot that ends then.
+    FollowUp {
+        since: Time,
+        slot_ends: Time,
+        count: f64,
+    },
+    Hold,
+    Increase,
+    Decrease,
+    Blackout,
+}
+
+/// State of TP-Planet for one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TpPlanet {
     parameters: TpPlanetParameters,
     probed: ProbedRate,
-    /// Dummies of this round trip, whose answers come in the next.
-    sent: u32,
-    /// Dummies that are being judged, and their answers.
-    judged: u32,
-    answered: u32,
-    /// Data that arrived and was lost meanwhile, segments.
-    arrived: Segments,
-    lost: Segments,
-    blackout: bool,
+    state: State,
+    /// End of the slot of the steady state.
+    slot_ends: Time,
+    /// Answers of the pairs that are being judged, at low and at normal priority.
+    low: u32,
+    high: u32,
+    /// Pairs that are due, in part.
+    credit: f64,
+    /// The rate does not fall again before.
+    decreases_from: Time,
 }
 
 impl TpPlanet {
-    /// A new connection with these settings, before its first round trip.
-    #[must_use]
     /// TP-Planet with these parameters, before the first acknowledgement.
+    #[must_use]
     pub const fn new(parameters: TpPlanetParameters) -> TpPlanet {
         TpPlanet {
             parameters,
             probed: ProbedRate::new(parameters.reach),
-            sent: 0,
-            judged: 0,
-            answered: 0,
-            arrived: 0.0,
-            lost: 0.0,
-            blackout: false,
+            state: State::Unknown,
+            slot_ends: Time::ZERO,
+            low: 0,
+            high: 0,
+            credit: 0.0,
+            decreases_from: Time::ZERO,
         }
     }
 
@@ -109,43 +151,132 @@ impl TpPlanet {
         self.probed.rate
     }
 
-    /// How dummies fared compared with data; `None` while too few have been sent.
-    fn phi(&self) -> Option<f64> {
-        if self.judged < JUDGED {
-            return None;
+    fn slots(&self) -> u32 {
+        self.parameters.slots as u32
+    }
+
+    /// The length of a slot.
+    fn slot(&self) -> Duration {
+        let slot = self.probed.rtt() / u64::from(self.slots());
+        slot.max(Duration::from_nanos(1))
+    }
+
+    /// Begins with what fills the slots of the first round trip.
+    fn immediate_start(&mut self, window: &mut Window) {
+        self.probed.rate = 0.0;
+        window.pacing_rate = None;
+        window.cwnd = 1.0;
+        if self.probed.rtt().is_zero() {
+            self.state = State::Unknown;
+            return;
         }
-        let dummies = f64::from(self.answered) / f64::from(self.judged);
-        let all = self.arrived + self.lost;
-        let data = if all > 0.0 { self.arrived / all } else { 1.0 };
-        (data > 0.0).then(|| dummies / data)
+        self.state = State::ImmediateStart;
+        let p = self.parameters;
+        let in_all = p.reach.min(self.probed.opening.receive_window);
+        let most = (in_all / p.slots).max(1.0);
+        window.actions.probes = Some(Probes {
+            count: self.slots(),
+            interval: self.slot(),
+            content: ProbeContent::Copy,
+            pattern: ProbePattern::Slots {
+                threshold: (p.threshold * most).max(1.0) as u32,
+                most: most as u32,
+            },
+        });
+    }
+
+    /// An answer of the Follow-Up phase; what came in the slot before is the rate.
+    fn follow_up(&mut self, ack: &Ack) {
+        let State::FollowUp {
+            since,
+            slot_ends,
+            count,
+        } = self.state
+        else {
+            return;
+        };
+        let answers = f64::from(ack.probes) + ack.acked;
+        if ack.now < slot_ends {
+            self.state = State::FollowUp {
+                since,
+                slot_ends,
+                count: count + answers,
+            };
+            return;
+        }
+        let slot = self.slot();
+        let most = CWND_LIMIT / self.probed.rtt().as_secs();
+        let rate = (count / slot.as_secs()).min(most);
+        self.probed.rate = self.probed.rate.max(rate);
+        // Slots without an answer have passed at once.
+        let passed = ack.now.since(slot_ends).as_nanos() / slot.as_nanos().max(1);
+        self.state = State::FollowUp {
+            since,
+            slot_ends: slot_ends + slot * (passed + 1),
+            count: answers,
+        };
+        if ack.now >= since + self.probed.rtt() {
+            let least = 1.0 / self.probed.rtt().as_secs();
+            self.probed.rate = self.probed.rate.max(least);
+            self.hold(ack.now);
+        }
+    }
+
+    /// Into the steady state, with nothing judged yet.
+    fn hold(&mut self, now: Time) {
+        self.state = State::Hold;
+        self.slot_ends = now;
+        self.forget();
     }
 
     fn forget(&mut self) {
-        (self.judged, self.answered) = (0, 0);
-        (self.arrived, self.lost) = (0.0, 0.0);
+        (self.low, self.high) = (0, 0);
     }
 
-    /// A round trip has passed: judges, and sends the dummies of the next.
-    fn turn(&mut self, window: &mut Window) {
+    /// A slot of the steady state has passed: judges, moves the rate, and sends
+    /// the pairs of the next.
+    fn end_slot(&mut self, now: Time, window: &mut Window) {
         let p = self.parameters;
-        if let Some(phi) = self.phi() {
-            if phi < p.decrease_below {
-                self.probed.rate *= p.decrease;
-            } else if phi >= p.increase_above && self.probed.in_use {
-                self.probed.add(p.increase);
-            }
+        self.slot_ends = now + self.slot();
+        if self.high >= JUDGED {
+            let phi = f64::from(self.low) / f64::from(self.high);
             self.forget();
+            self.state = if phi < p.decrease_below {
+                State::Decrease
+            } else if phi >= p.increase_above {
+                State::Increase
+            } else {
+                State::Hold
+            };
         }
-        if self.judged == 0 {
-            self.forget();
+        match self.state {
+            State::Decrease => self.decrease(now),
+            State::Increase if self.probed.in_use => self.probed.add(p.increase),
+            _ => {}
         }
-        self.judged = self.judged.saturating_add(self.sent);
-        let wanted = p.share * self.probed.per_round_trip();
-        self.sent = (wanted as u32).max(LEAST);
+        let wanted = (p.share * self.probed.per_round_trip()).max(LEAST);
+        self.credit += wanted / p.slots;
+        let pairs = self.credit as u32;
+        self.credit -= f64::from(pairs);
+        if pairs > 0 {
+            self.send_pairs(pairs, self.slot() / u64::from(pairs), window);
+        }
+    }
+
+    /// Congestion; what it dropped says so for a round trip, and counts once.
+    fn decrease(&mut self, now: Time) {
+        if now >= self.decreases_from {
+            self.probed.rate *= self.parameters.decrease;
+            self.decreases_from = now + self.probed.rtt();
+        }
+    }
+
+    fn send_pairs(&self, count: u32, interval: Duration, window: &mut Window) {
         window.actions.probes = Some(Probes {
-            count: self.sent,
-            interval: self.probed.rtt() / u64::from(self.sent),
+            count,
+            interval,
             content: ProbeContent::Copy,
+            pattern: ProbePattern::Pair,
         });
     }
 }
@@ -154,17 +285,17 @@ impl Algorithm for TpPlanet {
     fn controls() -> Vec<Control<TpPlanet>> {
         let described = Described {
             name: "tp-planet",
-            summary: "a rate that rises and falls by how low-priority dummies fare beside data",
-            source: "Akan, Fang & Akyildiz 2004 (abstract)",
-            open: "all rules and numbers of its states are our reading, not the protocol. Needs \
-                   queues that drop low priority first",
+            summary: "a rate for round trips of minutes, by how low-priority packets fare",
+            source: "Akan, Fang & Akyildiz 2004 (public abstracts and descriptions)",
+            open: "the rules within its states and all numbers are our reading. Needs queues that \
+                   drop low priority first",
             family: Family::Satellite,
             transport: TransportDefaults {
-                summary: "TP-Planet-like: dummies beside the data show congestion, losses do not; \
-                          needs priority queues",
-                source: "Akan, Fang & Akyildiz 2004 (our reading of its abstract)",
+                summary: "TP-Planet: NIX segments of two priorities show congestion, losses do \
+                          not; needs priority queues",
+                source: "Akan, Fang & Akyildiz 2004 (our reading of public descriptions)",
                 initial_window: Some(1.0),
-                recovery: Some(LossRecovery::Sack),
+                recovery: Some(LossRecovery::SackRepeat),
                 ..TransportDefaults::NEW
             },
             ..Described::NEW
@@ -183,65 +314,78 @@ impl CongestionControl for TpPlanet {
     }
 
     fn on_established(&mut self, rtt: Option<Duration>, window: &mut Window) {
-        self.probed.opening.establish(rtt, window);
+        let known = self.parameters.round_trip;
+        let rtt = rtt.or((!known.is_zero()).then_some(known));
+        self.probed.opening.set_rtt(rtt.unwrap_or_default());
+        self.immediate_start(window);
     }
 
     fn on_sample(&mut self, ack: &Ack, window: &mut Window) {
-        let starting = self.probed.opening.is_on();
-        let round_start = self.probed.on_sample(ack, window);
-        if self.probed.opening.is_on() {
+        self.probed.on_sample(ack, window);
+        if self.probed.rtt().is_zero() {
             return;
         }
-        if starting {
-            self.sent = 0;
-            self.forget();
-        }
-        self.answered = self.answered.saturating_add(ack.probes);
-        self.arrived += ack.delivered;
-        self.lost += ack.lost;
-        if round_start {
-            self.turn(window);
+        match self.state {
+            State::Unknown => self.immediate_start(window),
+            State::ImmediateStart => {
+                self.state = State::FollowUp {
+                    since: ack.now,
+                    slot_ends: ack.now + self.slot(),
+                    count: f64::from(ack.probes) + ack.acked,
+                };
+            }
+            State::FollowUp { .. } => self.follow_up(ack),
+            State::Blackout => {
+                // The pairs of the blackout end with it.
+                self.hold(ack.now);
+                self.end_slot(ack.now, window);
+                if window.actions.probes.is_none() {
+                    self.send_pairs(0, Duration::ZERO, window);
+                }
+            }
+            State::Hold | State::Increase | State::Decrease => {
+                self.low = self.low.saturating_add(ack.probes);
+                self.high = self.high.saturating_add(ack.high_probes);
+                if ack.now >= self.slot_ends {
+                    self.end_slot(ack.now, window);
+                }
+            }
         }
     }
 
-    fn on_control(&mut self, ack: &Ack, _: Repair, window: &mut Window) {
-        if ack.acked > 0.0 || ack.probes > 0 {
-            self.blackout = false;
-        }
-        if !self.blackout {
+    fn on_control(&mut self, _: &Ack, _: Repair, window: &mut Window) {
+        if self.state != State::Blackout {
             self.probed.steer(window);
         }
     }
 
-    /// A mark is congestion; a loss is judged with the dummies.
+    /// A mark is congestion; a loss is judged by what the pairs lose.
     fn on_loss(&mut self, loss: &Loss, window: &mut Window) {
-        window.ssthresh = (loss.flight / 2.0).max(2.0);
-        self.probed.opening.stop();
+        window.ssthresh = half(loss.flight);
         if loss.ecn {
-            self.probed.rate *= self.parameters.decrease;
+            self.decrease(loss.now);
         }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
         timeout.reduce(window, half);
-        self.sent = 0;
-        self.forget();
         if self.probed.rate > 0.0 {
-            self.probed.opening.stop();
-            self.blackout = true;
+            self.state = State::Blackout;
             window.actions.keeps_rto = true;
+            self.send_pairs(u32::MAX, self.slot(), window);
         } else {
-            self.probed.begin(window);
+            self.immediate_start(window);
         }
     }
 
     fn phase(&self, _: &Window) -> Phase {
-        if self.blackout {
-            Phase::Own("blackout")
-        } else if self.probed.opening.is_on() {
-            Phase::Own("initial")
-        } else {
-            Phase::Own("steady")
-        }
+        Phase::Own(match self.state {
+            State::Unknown | State::ImmediateStart => "immediate_start",
+            State::FollowUp { .. } => "follow_up",
+            State::Hold => "hold",
+            State::Increase => "increase",
+            State::Decrease => "decrease",
+            State::Blackout => "blackout",
+        })
     }
 }

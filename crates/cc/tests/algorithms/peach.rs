@@ -58,6 +58,7 @@ fn the_sudden_start_probes_for_the_receive_window_within_a_round_trip() {
             // 550 ms / 64 = 8.594 ms
             interval: Duration::from_nanos(8_593_750),
             content,
+            ..Probes::default()
         };
         assert_eq!(asked(&mut wire), Some(expected));
     }

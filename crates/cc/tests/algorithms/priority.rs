@@ -61,6 +61,7 @@ fn speedy_start_opens_the_window_in_two_round_trips() {
         count: 63,
         interval: Duration::from_nanos(8_593_750),
         content: ProbeContent::Unacknowledged,
+        ..Probes::default()
     };
     assert_eq!(asked(&mut wire), Some(expected));
     // The first round trip: the segment's ACK, and the answers to its copies. The

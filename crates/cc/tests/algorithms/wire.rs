@@ -22,6 +22,7 @@ pub(crate) fn an_ack() -> Ack {
         rate_sample: None,
         lost: 0.0,
         probes: 0,
+        high_probes: 0,
         congestion_echo: false,
         flight_before: 10.0,
         flight: 9.0,

@@ -358,6 +358,7 @@ impl<'a> Path<'a> {
             rate_sample: None,
             lost: lost as f64,
             probes: 0,
+            high_probes: 0,
             congestion_echo: false,
             flight_before: flight_before as f64,
             flight: self.flight() as f64,

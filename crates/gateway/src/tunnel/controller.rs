@@ -349,6 +349,7 @@ impl State {
             rate_sample,
             lost: std::mem::take(&mut self.lost),
             probes: 0,
+            high_probes: 0,
             congestion_echo: false,
             flight_before: self.segments(flight_before),
             flight: self.segments(self.flight),

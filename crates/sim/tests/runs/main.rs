@@ -20,6 +20,7 @@ mod middleboxes;
 mod notices;
 mod own_controller;
 mod pep_trouble;
+mod planet;
 mod priority;
 mod proactive;
 mod queues;

@@ -153,6 +153,7 @@ impl Linux {
             rate_sample: None,
             lost: 0.0,
             probes: 0,
+            high_probes: 0,
             congestion_echo: false,
             flight_before,
             flight: self.in_flight() as f64,

@@ -1,5 +1,5 @@
 //! Probes: low-priority packets that a congestion control requests in addition to the window
-//! (TCP-Peach's dummy segments, TCP-Peach+'s NIL segments).
+//! (TCP-Peach's dummy segments, TCP-Peach+'s NIL segments, TP-Planet's NIX segments).
 //!
 //! They do not count as sent data: not in flight, not for the retransmission
 //! timer, not against the window. The receiver answers each at once with an ACK
@@ -7,15 +7,18 @@
 
 use super::Core;
 use crate::packet::{Packet, Transmit, flags, priority};
-use bentpipe_cc::{ProbeContent, Probes};
+use bentpipe_cc::{ProbeContent, ProbePattern, Probes};
 use bentpipe_units::{Duration, Time};
 
 /// Probes that are still to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probing {
+    /// Intervals that are still to come, in slots the slots.
     left: u32,
-    interval: Duration,
-    content: ProbeContent,
+    asked: Probes,
+    /// Probes of this interval that are still to come, and the time between two.
+    in_interval: u32,
+    spacing: Duration,
     /// When the next one goes; [`Time::MAX`] with none left, and before there is
     /// a segment to copy.
     deadline: Time,
@@ -27,8 +30,9 @@ impl Default for Probing {
     fn default() -> Probing {
         Probing {
             left: 0,
-            interval: Duration::ZERO,
-            content: ProbeContent::default(),
+            asked: Probes::default(),
+            in_interval: 0,
+            spacing: Duration::ZERO,
             deadline: Time::MAX,
             carried_until: 0,
         }
@@ -50,7 +54,34 @@ impl Probing {
 
     fn stop(&mut self) {
         self.left = 0;
+        self.in_interval = 0;
         self.deadline = Time::MAX;
+    }
+
+    fn ask(&mut self, probes: Probes) {
+        self.stop();
+        self.left = probes.count;
+        self.asked = probes;
+    }
+
+    /// The next interval begins.
+    fn enter_interval(&mut self) {
+        let Probes { count, pattern, .. } = self.asked;
+        self.in_interval = pattern.probes_in(count - self.left, count).max(1);
+        self.spacing = self.asked.interval / u64::from(self.in_interval);
+        self.left -= 1;
+    }
+
+    /// One is sent: when does the next one go?
+    fn advance(&mut self) {
+        self.in_interval = self.in_interval.saturating_sub(1);
+        if self.in_interval == 0 && self.left > 0 {
+            self.enter_interval();
+        }
+        self.deadline = match self.in_interval {
+            0 => Time::MAX,
+            _ => self.deadline + self.spacing,
+        };
     }
 }
 
@@ -70,10 +101,7 @@ impl Core {
     }
 
     fn ask_probes(&mut self, probes: Probes) {
-        self.probing.left = probes.count;
-        self.probing.interval = probes.interval;
-        self.probing.content = probes.content;
-        self.probing.deadline = Time::MAX;
+        self.probing.ask(probes);
     }
 
     /// Begins with probes that have been asked for, once there is a segment to
@@ -81,7 +109,8 @@ impl Core {
     #[inline]
     pub(crate) fn begin_probes<T: Transmit>(&mut self, now: Time, out: &mut T) {
         if self.probing.waits() && self.has_sent() {
-            self.probing.deadline = now + self.probing.interval;
+            self.probing.enter_interval();
+            self.probing.deadline = now + self.probing.spacing;
             self.send_probes(now, out);
         }
     }
@@ -92,21 +121,27 @@ impl Core {
         if self.snd.una == self.snd.offered {
             self.probing.stop();
         }
-        while self.probing.left > 0 && self.probing.deadline <= now && !out.is_full() {
+        while self.probing.deadline <= now && !out.is_full() {
             let probe = self.probe(now);
-            self.counters.probes += 1;
-            self.counters.probe_payload += u64::from(probe.payload);
-            out.transmit(probe);
-            self.probing.left -= 1;
-            self.probing.deadline += self.probing.interval;
-        }
-        if self.probing.left == 0 {
-            self.probing.deadline = Time::MAX;
+            self.transmit_probe(probe, out);
+            if self.probing.asked.pattern == ProbePattern::Pair {
+                let mut high = probe;
+                high.priority &= !priority::LOW;
+                high.flags |= flags::DUMMY;
+                self.transmit_probe(high, out);
+            }
+            self.probing.advance();
         }
     }
 
+    fn transmit_probe<T: Transmit>(&mut self, probe: Packet, out: &mut T) {
+        self.counters.probes += 1;
+        self.counters.probe_payload += u64::from(probe.payload);
+        out.transmit(probe);
+    }
+
     fn probe(&mut self, now: Time) -> Packet {
-        let carried = match self.probing.content {
+        let carried = match self.probing.asked.content {
             ProbeContent::Copy => None,
             ProbeContent::Unacknowledged => self.board.copy_from(self.probing.carried_until),
         };

@@ -143,6 +143,7 @@ impl Stp {
             rate_sample,
             lost: f64::from(progress.lost),
             probes: 0,
+            high_probes: 0,
             congestion_echo: false,
             flight_before: flight_before as f64,
             flight: s.board.flight() as f64,

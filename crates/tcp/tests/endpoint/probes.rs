@@ -264,3 +264,46 @@ fn a_bulk_repeat_does_not_back_off() {
     assert_eq!(timeouts("westwood"), 5, "after 1, 3, 7, 15 and 31 s");
     assert!(timeouts("bulk-repeat") >= 30);
 }
+
+/// TP-Planet's first round trip and what follows: 64 segments in 20 slots are 3 a
+/// slot, and later pairs of both priorities, answered apart.
+#[test]
+fn slots_fill_up_and_pairs_are_of_both_priorities() {
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let record = seen.clone();
+    let mut pipe = connected(
+        &transport("tp-planet", Recovery::Sack),
+        2000,
+        move |to, p| {
+            if is_probe(p) {
+                let low = p.priority & priority::LOW != 0;
+                record.borrow_mut().push((to, low, p.has(flags::DUMMY)));
+            }
+            Fate::Deliver
+        },
+    );
+    pipe.run_for(Duration::from_millis(200));
+    // 1, 1, 1 ... 3: half of 3 is the threshold.
+    let gaps: Vec<u64> = pipe
+        .probes
+        .windows(2)
+        .map(|w| w[1].at.since(w[0].at).as_nanos())
+        .collect();
+    assert_eq!(gaps[0], 5_000_000);
+    assert!(gaps.last() < gaps.first(), "{gaps:?}");
+    assert!(
+        (25..=60).contains(&pipe.probes.len()),
+        "{}",
+        pipe.probes.len()
+    );
+    assert!(seen.borrow().iter().all(|(_, low, _)| *low));
+    let start = seen.borrow().len();
+    pipe.run_for(Duration::from_millis(400));
+    let later = seen.borrow()[start..].to_vec();
+    let count = |to, low| later.iter().filter(|p| p.0 == to && p.1 == low).count();
+    assert!(count(1, false) > 5, "{later:?}");
+    assert!(count(0, false) > 5, "{later:?}");
+    // An answer says which it answers.
+    let told = |p: &&(usize, bool, bool)| p.0 == 0 && p.1 == p.2;
+    assert_eq!(later.iter().filter(told).count(), 0, "{later:?}");
+}
