@@ -85,6 +85,12 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
                 flow.name
             ));
         }
+        if flow.application.rate_control().is_some() {
+            why.push(format!(
+                "flow `{}` has a rate control, which is simulated only",
+                flow.name
+            ));
+        }
         if let Some(Err(refused)) = flow.transport.as_ref().map(Setup::new) {
             why.extend(refused.iter().map(|w| format!("flow `{}`: {w}", flow.name)));
         }

@@ -8,7 +8,7 @@ use bentpipe_link::{
     PriorityDropSettings, QueueSettings, RedPreset, RedSettings, Timeline, WhenDown, XcpSettings,
 };
 use bentpipe_tcp::{Pacing, find_transport};
-use bentpipe_traffic::{Application, Period, VideoSettings, WebSettings};
+use bentpipe_traffic::{Application, Period, RateControl, VideoSettings, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 use proptest::prelude::*;
 use std::path::Path;
@@ -131,7 +131,7 @@ fn two_nodes(application: Application, link: LinkSettings, line: Option<Timeline
             builder.link("satellite", a, b, link);
         }
     }
-    let is_datagrams = matches!(application, Application::ConstantRate { .. });
+    let is_datagrams = !application.takes_transport();
     let flow = builder.flow("flow", a, b, application);
     if !is_datagrams {
         flow.transport(find_transport("hybla").map(|named| named.transport()));
@@ -254,10 +254,16 @@ fn any_application() -> impl Strategy<Value = Application> {
                 think_time,
             }
         }),
-        (1_000_u64..100_000_000, 20_u64..1500).prop_map(|(bps, size)| Application::ConstantRate {
-            rate: Rate::from_bps(bps),
-            packet_size: Bytes::new(size),
-        }),
+        (
+            1_000_u64..100_000_000,
+            20_u64..1500,
+            proptest::option::of(any_control())
+        )
+            .prop_map(|(bps, size, control)| Application::ConstantRate {
+                rate: Rate::from_bps(bps),
+                packet_size: Bytes::new(size),
+                control,
+            }),
         (ns(), ns(), 1.1_f64..3.0).prop_map(|(on, mean, shape)| Application::OnOff {
             on: Period::Constant(on),
             off: Period::Pareto { mean, shape },
@@ -273,6 +279,17 @@ fn any_application() -> impl Strategy<Value = Application> {
                 ..WebSettings::default()
             })
         }),
+        (any_control(), 1_000_u64..10_000_000, 1_u64..100).prop_map(|(control, bps, seconds)| {
+            Application::Video(VideoSettings {
+                segment: Duration::from_secs(seconds),
+                bitrate: Rate::from_bps(bps),
+                startup: Duration::from_secs(1),
+                buffer: Duration::from_secs(30),
+                length: Duration::from_secs(20 * seconds),
+                request: Bytes::new(300),
+                control: Some(control),
+            })
+        }),
         (ns(), 1_000_u64..10_000_000).prop_map(|(segment, bps)| {
             Application::Video(VideoSettings {
                 segment,
@@ -281,9 +298,16 @@ fn any_application() -> impl Strategy<Value = Application> {
                 buffer: segment * 8,
                 length: segment * 20,
                 request: Bytes::new(300),
+                control: None,
             })
         }),
     ]
+}
+
+fn any_control() -> impl Strategy<Value = RateControl> {
+    let rcs = (1_u32..10_000, 1_u32..100)
+        .prop_map(|(dummies, give_up)| RateControl::Rcs { dummies, give_up });
+    prop_oneof![rcs, Just(RateControl::Aimd)]
 }
 
 fn any_timeline() -> impl Strategy<Value = Timeline> {

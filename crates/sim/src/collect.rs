@@ -180,9 +180,7 @@ fn begun(flow: &Flow, running: &Running, counts: FlowCounts, now: Time) -> FlowO
         last_delivery_at: running.last_delivery_at,
         ..counts.into()
     };
-    if let Some(exchanges) = &running.exchanges {
-        outcome.set_report(exchanges.report(now));
-    }
+    outcome.set_report(running.report(now));
     outcome
 }
 
@@ -227,6 +225,13 @@ fn counts(running: &Running) -> FlowCounts {
             packets_sent: *sent,
             ..FlowCounts::default()
         },
+        Ends::Stream(stream) => FlowCounts {
+            delivered: Bytes::new(stream.arrived_bytes),
+            sent: Bytes::new(stream.sent_bytes()),
+            packets_sent: stream.sender.data_sent(),
+            reductions: stream.sender.reductions(),
+            ..FlowCounts::default()
+        },
         Ends::Ideal => FlowCounts::default(),
     }
 }
@@ -249,6 +254,13 @@ fn simulated_flow(flow: &Flow, running: &Running, now: Time) -> FlowOutcome {
         o.min_rtt = rtt.smallest_ever();
         o.mean_rtt = rtt.mean();
         o.max_cwnd = ends[0].max_cwnd();
+    }
+    if let Ends::Stream(stream) = &running.ends {
+        o.probes_sent = stream.sender.dummies_sent();
+        o.acks_received = stream.sender.answers();
+        if let Some((smallest, mean)) = stream.sender.round_trips() {
+            (o.min_rtt, o.mean_rtt) = (Some(smallest), Some(mean));
+        }
     }
     if let Ends::Split(chain) = &running.ends {
         o.acknowledged = chain.server.acknowledged();

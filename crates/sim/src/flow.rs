@@ -1,63 +1,13 @@
 //! A running flow: its application between its two endpoints.
 
+pub(crate) use crate::ends::Ends;
 use crate::exchange::Exchanges;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
-use crate::split::Chain;
-use bentpipe_cc::Fault;
 use bentpipe_scenario::{Flow, Handshake, Split};
 use bentpipe_tcp::{Endpoint, Packet, Transmit};
-use bentpipe_traffic::{Application, Next, Source};
+use bentpipe_traffic::{Application, ClientReport, Next, Source};
 use bentpipe_units::{Bytes, Time};
-
-/// The two ends of a flow.
-#[derive(Debug)]
-pub(crate) enum Ends {
-    /// A TCP connection: the `from` side and the `to` side.
-    Tcp(Box<[Endpoint; 2]>),
-    /// Several connections in a row, with PEPs between them.
-    Split(Box<Chain>),
-    /// Datagrams and their payload: sent so far, and arrived.
-    Datagrams {
-        sent: u64,
-        sent_bytes: u64,
-        arrived_bytes: u64,
-    },
-    /// The analytic bound, computed instead of simulated.
-    Ideal,
-}
-
-impl Ends {
-    /// Why a user's congestion control was stopped, if one was.
-    pub(crate) fn fault(&self) -> Option<&Fault> {
-        match self {
-            Ends::Tcp(ends) => ends.iter().find_map(Endpoint::fault),
-            Ends::Split(chain) => chain.all().find_map(Endpoint::fault),
-            Ends::Datagrams { .. } | Ends::Ideal => None,
-        }
-    }
-
-    /// True where a congestion control is a user's own.
-    pub(crate) fn has_own_control(&self) -> bool {
-        match self {
-            Ends::Tcp(ends) => ends.iter().any(Endpoint::has_own_control),
-            Ends::Split(chain) => chain.all().any(Endpoint::has_own_control),
-            Ends::Datagrams { .. } | Ends::Ideal => false,
-        }
-    }
-
-    /// The application's two endpoints.
-    fn pair(&mut self) -> Option<(&mut Endpoint, &mut Endpoint)> {
-        match self {
-            Ends::Tcp(ends) => {
-                let [from, to] = &mut **ends;
-                Some((from, to))
-            }
-            Ends::Split(chain) => Some((&mut chain.server, &mut chain.client)),
-            Ends::Datagrams { .. } | Ends::Ideal => None,
-        }
-    }
-}
 
 /// A flow at work.
 #[derive(Debug)]
@@ -123,6 +73,20 @@ impl Running {
         self.ended && !std::mem::replace(&mut self.end_counted, true)
     }
 
+    /// What the side that asks, or watches, has experienced by `now`.
+    pub(crate) fn report(&self, now: Time) -> ClientReport {
+        match &self.ends {
+            Ends::Stream(stream) => {
+                let playback = stream.playback.as_ref();
+                playback.map_or(ClientReport::None, |p| ClientReport::Video(p.report(now)))
+            }
+            _ => self
+                .exchanges
+                .as_ref()
+                .map_or(ClientReport::None, |exchanges| exchanges.report(now)),
+        }
+    }
+
     /// Bytes that the application was to send; `None` without end.
     pub(crate) fn offered(&self) -> Option<Bytes> {
         self.application.offered()
@@ -141,7 +105,7 @@ impl Running {
         match &self.ends {
             Ends::Tcp(ends) => ends[side].counters().timeouts,
             Ends::Split(chain) => chain.end(side).counters().timeouts,
-            Ends::Datagrams { .. } | Ends::Ideal => 0,
+            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => 0,
         }
     }
 
@@ -150,7 +114,10 @@ impl Running {
         if self.ended {
             return Time::MAX;
         }
-        let packet = self.source.as_ref().map_or(Time::MAX, Source::next);
+        let packet = match &self.ends {
+            Ends::Stream(stream) => stream.next_call(),
+            _ => self.source.as_ref().map_or(Time::MAX, Source::next),
+        };
         self.next_request_at
             .min(packet)
             .min(self.stop.unwrap_or(Time::MAX))
@@ -171,6 +138,12 @@ impl Running {
         }
         if self.source.as_mut().is_some_and(|source| source.sends(now)) {
             self.send_packet(now, destination, net);
+        }
+        if let Ends::Stream(stream) = &mut self.ends
+            && stream.on_call(now, destination, net)
+        {
+            self.completed_at = Some(now);
+            self.ended = true;
         }
     }
 
@@ -201,7 +174,7 @@ impl Running {
                 chain.server.write(now, packet_size, net);
                 self.after(now, 0, net);
             }
-            Ends::Ideal => {}
+            Ends::Stream(_) | Ends::Ideal => {}
         }
     }
 
@@ -213,6 +186,7 @@ impl Running {
                 chain.server.withdraw_unsent();
                 chain.server.close(now, net);
             }
+            Ends::Stream(stream) => stream.sender.stop(),
             Ends::Datagrams { .. } | Ends::Ideal => {}
         }
     }
@@ -223,8 +197,8 @@ impl Running {
             source.start(now);
         }
         match &mut self.ends {
-            Ends::Datagrams { .. } => {}
-            Ends::Ideal => {}
+            Ends::Datagrams { .. } | Ends::Ideal => {}
+            Ends::Stream(stream) => stream.start(now),
             Ends::Tcp(ends) => {
                 let bytes = match self.application {
                     Application::Transfer { size } => size,
@@ -317,6 +291,12 @@ impl Running {
                 self.note_delivered(now, total, false);
                 return false;
             }
+            Ends::Stream(stream) if side == 0 => stream.on_answer(now, packet),
+            Ends::Stream(stream) => {
+                stream.on_packet(now, packet, net);
+                let total = stream.arrived_bytes;
+                self.note_delivered(now, total, false);
+            }
             Ends::Ideal => {}
         }
         true
@@ -333,7 +313,7 @@ impl Running {
                 chain.on_deadline(now, side, net);
                 self.after_split(now, side, net);
             }
-            Ends::Datagrams { .. } | Ends::Ideal => {}
+            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => {}
         }
     }
 
@@ -412,7 +392,7 @@ impl Running {
         match &self.ends {
             Ends::Tcp(ends) => ends[side].deadline(),
             Ends::Split(chain) => chain.deadline(side),
-            Ends::Datagrams { .. } | Ends::Ideal => Time::MAX,
+            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => Time::MAX,
         }
     }
 

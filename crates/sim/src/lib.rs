@@ -8,6 +8,7 @@
 mod arena;
 mod collect;
 mod connections;
+mod ends;
 mod exchange;
 mod execution;
 mod flow;
@@ -24,6 +25,7 @@ mod sharing;
 mod simulation;
 mod snapshot;
 mod split;
+mod stream;
 mod surround;
 mod tunnel;
 

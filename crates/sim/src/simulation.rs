@@ -7,6 +7,7 @@ use crate::observer::{Observer, Unobserved};
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
+use crate::stream::MediaStream;
 use crate::surround::with_run_scope;
 use crate::{Options, RunError};
 use bentpipe_cc::Controller;
@@ -65,10 +66,13 @@ impl<'a> Simulation<'a> {
         let connections = Connections::new(scenario);
         for (index, flow) in scenario.flows.iter().enumerate() {
             let ends = match &flow.transport {
-                None => Ends::Datagrams {
-                    sent: 0,
-                    sent_bytes: 0,
-                    arrived_bytes: 0,
+                None => match MediaStream::new(&flow.application, options.start_of(flow)) {
+                    Some(stream) => Ends::Stream(stream),
+                    None => Ends::Datagrams {
+                        sent: 0,
+                        sent_bytes: 0,
+                        arrived_bytes: 0,
+                    },
                 },
                 Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
                 Some(_) if flow.split.is_some() && flow.application.reopens() => {

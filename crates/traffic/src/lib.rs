@@ -3,12 +3,17 @@
 mod exchange;
 mod period;
 mod source;
+mod stream;
 mod video;
 mod web;
 
 pub use exchange::{Exchange, Fixed, Next};
 pub use period::Period;
 pub use source::Source;
+pub use stream::{
+    Feedback, RateControl, STREAM_ANSWER, STREAM_HEADERS, StreamPacket, StreamPacketKind,
+    StreamPlayback, StreamReceiver, StreamSender, StreamSettings, VIDEO_PACKET,
+};
 pub use video::{Video, VideoReport, VideoSettings};
 pub use web::{PageConnection, Pages, PagesReport, WebSettings};
 
@@ -39,10 +44,14 @@ pub enum Application {
     },
     /// Datagrams at a constant bit rate, without a transport.
     ConstantRate {
-        /// Rate of packets on the wire at the IP layer.
+        /// Rate of packets on the wire at the IP layer; with a rate control the
+        /// most that it sends.
         rate: Rate,
         /// Size of each packet at the IP layer.
         packet_size: Bytes,
+        /// What keeps the rate below, as the path demands.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        control: Option<RateControl>,
     },
     /// A constant bit rate in on-periods and nothing in the off-periods
     /// between them, beginning with an on-period. Without a transport these
@@ -61,7 +70,8 @@ pub enum Application {
     /// `to` reads pages: it asks for one, `from` sends it, `to` reads and asks
     /// for the next.
     Web(WebSettings),
-    /// `to` watches a video, of which it asks for one segment after the other.
+    /// `to` watches a video, of which it asks for one segment after the other; with a
+    /// rate control `from` streams it in real time.
     Video(VideoSettings),
 }
 
@@ -69,26 +79,42 @@ impl Application {
     /// True for applications that run over TCP only.
     #[must_use]
     pub const fn needs_transport(&self) -> bool {
-        !matches!(
-            self,
-            Application::ConstantRate { .. } | Application::OnOff { .. }
-        )
+        match self {
+            Application::ConstantRate { .. } | Application::OnOff { .. } => false,
+            Application::Video(video) => video.control.is_none(),
+            _ => true,
+        }
     }
 
     /// True for applications that can run over TCP.
     #[must_use]
     pub const fn takes_transport(&self) -> bool {
-        !matches!(self, Application::ConstantRate { .. })
+        match self {
+            Application::ConstantRate { .. } => false,
+            Application::Video(video) => video.control.is_none(),
+            _ => true,
+        }
     }
 
     /// True for applications in which `to` asks, and therefore opens the
     /// connection; see [`Requester`].
     #[must_use]
     pub const fn asks(&self) -> bool {
-        matches!(
-            self,
-            Application::RequestResponse { .. } | Application::Web(_) | Application::Video(_)
-        )
+        match self {
+            Application::RequestResponse { .. } | Application::Web(_) => true,
+            Application::Video(video) => video.control.is_none(),
+            _ => false,
+        }
+    }
+
+    /// The rate control of a real-time stream; `None` for everything else.
+    #[must_use]
+    pub const fn rate_control(&self) -> Option<&RateControl> {
+        match self {
+            Application::ConstantRate { control, .. } => control.as_ref(),
+            Application::Video(video) => video.control.as_ref(),
+            _ => None,
+        }
     }
 
     /// True for applications that begin a connection for each exchange.
@@ -118,13 +144,14 @@ impl Application {
     pub fn offered(&self) -> Option<Bytes> {
         match self {
             Application::Transfer { size } => Some(*size),
-            Application::Video(video) => Some(video.size()),
+            Application::Video(video) if video.control.is_none() => Some(video.size()),
             Application::RequestResponse {
                 response, count, ..
             } => Some(Bytes::new(response.get().saturating_mul(u64::from(*count)))),
             Application::Persistent
             | Application::ConstantRate { .. }
             | Application::OnOff { .. }
+            | Application::Video(_)
             | Application::Web(_) => None,
         }
     }
@@ -138,7 +165,9 @@ impl fmt::Display for Application {
             Application::RequestResponse {
                 response, count, ..
             } => write!(f, "{count} responses of {response}"),
-            Application::ConstantRate { rate, packet_size } => {
+            Application::ConstantRate {
+                rate, packet_size, ..
+            } => {
                 write!(f, "{rate} in packets of {packet_size}")
             }
             Application::OnOff { on, off, rate, .. } => {
@@ -197,8 +226,11 @@ impl Requester {
                 let pages = Pages::new(settings, seed, name);
                 Some(Requester::Pages(Box::new(pages)))
             }
-            Application::Video(settings) => Some(Requester::Video(Box::new(Video::new(settings)))),
-            Application::Transfer { .. }
+            Application::Video(settings) if settings.control.is_none() => {
+                Some(Requester::Video(Box::new(Video::new(settings))))
+            }
+            Application::Video(_)
+            | Application::Transfer { .. }
             | Application::Persistent
             | Application::ConstantRate { .. }
             | Application::OnOff { .. } => None,

@@ -40,7 +40,11 @@ impl Source {
     #[must_use]
     pub fn new(application: &Application, seed: u64, name: &str) -> Option<Source> {
         let (rate, packet_size, periods) = match *application {
-            Application::ConstantRate { rate, packet_size } => (rate, packet_size, None),
+            Application::ConstantRate {
+                rate,
+                packet_size,
+                control: None,
+            } => (rate, packet_size, None),
             Application::OnOff {
                 on,
                 off,

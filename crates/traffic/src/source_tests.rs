@@ -41,6 +41,7 @@ fn a_constant_rate_never_pauses() {
     let application = Application::ConstantRate {
         rate: Rate::from_mbps(5),
         packet_size: Bytes::new(1500),
+        control: None,
     };
     let times = packets(&application, 1, "f", Time::from_nanos(50_000 * MS));
     // One every 2.4 ms.

@@ -22,12 +22,13 @@
 //! arrived. The delay before the playback begins is the start-up delay and does not count as a
 //! stall.
 
+use crate::RateControl;
 use crate::exchange::{Exchange, Next};
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::fmt;
 
 /// The parameters of the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct VideoSettings {
     /// Playing time of a segment.
     pub segment: Duration,
@@ -41,6 +42,10 @@ pub struct VideoSettings {
     pub length: Duration,
     /// Bytes of a request.
     pub request: Bytes,
+    /// With a rate control the video is streamed in real time, without a transport:
+    /// nothing is asked for, and `buffer` and `request` mean nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<RateControl>,
 }
 
 impl VideoSettings {
@@ -104,7 +109,7 @@ enum Playback {
 impl Video {
     pub(crate) fn new(settings: &VideoSettings) -> Video {
         Video {
-            settings: *settings,
+            settings: settings.clone(),
             playback: Playback::NotBegun,
             report: VideoReport::default(),
         }
@@ -189,6 +194,7 @@ mod tests {
             buffer: Duration::from_secs(12),
             length: Duration::from_secs(30),
             request: Bytes::new(300),
+            control: None,
         }
     }
 

@@ -67,6 +67,7 @@ impl Background {
             return Application::ConstantRate {
                 rate,
                 packet_size: PACKET,
+                control: None,
             };
         }
         Application::OnOff {

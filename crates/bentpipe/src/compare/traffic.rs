@@ -172,6 +172,7 @@ impl Work {
             buffer: Duration::from_secs(30),
             length: VIDEO,
             request: Bytes::new(300),
+            control: None,
         })
     }
 

@@ -223,6 +223,7 @@ fn datagrams_are_not_cut_into_fragments() {
         scenario.flows[0].application = Application::ConstantRate {
             rate: Rate::from_mbps(1),
             packet_size: Bytes::new(bytes),
+            control: None,
         };
         scenario
     };

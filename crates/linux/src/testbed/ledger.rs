@@ -351,6 +351,7 @@ mod tests {
             Application::ConstantRate {
                 rate: Rate::from_mbps(1),
                 packet_size: Bytes::new(500),
+                control: None,
             },
         );
         let scenario = builder.build().unwrap();

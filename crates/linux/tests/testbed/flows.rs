@@ -141,6 +141,7 @@ fn several_flows_share_a_link() {
     let voice = Application::ConstantRate {
         rate: Rate::from_bps(400_000),
         packet_size: Bytes::new(200),
+        control: None,
     };
     builder
         .flow("voice", client, server, voice)
@@ -275,6 +276,7 @@ fn a_socket_that_fails_is_an_error() {
         Application::ConstantRate {
             rate: Rate::from_bps(64_000),
             packet_size: Bytes::new(200),
+            control: None,
         },
     );
     builder.duration(Duration::from_secs(30));

@@ -7,7 +7,9 @@ use bentpipe_document::reading::{DeclaredKinds, Given, Read};
 use bentpipe_document::schema::{HEADER, Kind, SPAN, integer, number};
 use bentpipe_document::{Item, Reported, Table, Value, kinds, table};
 use bentpipe_middlebox::{Ipsec, IpsecMode};
-use bentpipe_traffic::{self as traffic, Application, PageConnection, VideoSettings, WebSettings};
+use bentpipe_traffic::{
+    self as traffic, Application, PageConnection, RateControl, VideoSettings, WebSettings,
+};
 use bentpipe_units::{Bytes, Duration, Rate};
 
 table! {
@@ -21,7 +23,7 @@ table! {
     to: Item [Kind::Name("node")], required;
     /// the TCP that carries it: one of `bentpipe transports`, or one of the scenario's own
     transport: Item [Kind::Name("transport")],
-        or "required, but for constant-rate, which has none, and on-off, which may have none";
+        or "required, but for constant-rate and video with `control`, which have none, and on-off, which may have none";
     /// what it carries
     application: ApplicationTable, required;
     /// when it starts
@@ -100,11 +102,13 @@ kinds! {
         example "[flow.voice]\nfrom = \"server\"\nto = \"client\"\n\
                  application = { kind = \"constant-rate\", rate = \"64 kbit/s\", packet_size = \"200 B\" }"
     {
-        /// rate of packets at the IP layer
+        /// rate of packets at the IP layer; with a rate control the most that it sends
         rate: Rate, required;
         /// size of each packet at the IP layer
         packet_size: Bytes [IP_PACKET], default "1500 B";
-    } => { Application::ConstantRate { rate, packet_size } }
+        /// what keeps it below that rate, as the path demands
+        control: RateControlTable, or "none: it sends at that rate";
+    } => { Application::ConstantRate { rate, packet_size, control } }
     /// a constant bit rate in on-periods, nothing in off-periods: datagrams, or writes to a
     /// transport
     OnOff "on-off",
@@ -163,12 +167,42 @@ kinds! {
         length: Duration [SPAN], required;
         /// bytes of each request
         request: Bytes, default "300 B";
+        /// `from` streams the video in real time over datagrams, without a transport, at the rate
+        /// that this allows: layered coding, of which nothing is sent again; `bitrate` is the most,
+        /// playback begins `startup` after the first packet and does not wait
+        control: RateControlTable, or "none: `to` asks over a transport";
     } => {
         let startup = startup.unwrap_or(segment);
-        Application::Video(VideoSettings { segment, bitrate, startup, buffer, length, request })
+        Application::Video(VideoSettings {
+            segment, bitrate, startup, buffer, length, request, control,
+        })
     } <= {
-        Application::Video(VideoSettings { segment, bitrate, startup, buffer, length, request })
+        Application::Video(VideoSettings {
+            segment, bitrate, startup, buffer, length, request, control,
+        })
  }
+}
+
+kinds! {
+    /// the rate control of a real-time stream: datagrams that the receiver answers, of which nothing
+    /// is sent again
+    pub(crate) RateControlTable at "flow.NAME.application.control", called "rate control",
+        makes RateControl, at usual_packet: Bytes;
+    /// RCS: dummies of low priority find the rate and restore it after errors; needs queues
+    /// `priority-drop`
+    Rcs "rcs",
+        example "[flow.camera]\nfrom = \"server\"\nto = \"client\"\n\
+                 application = { kind = \"constant-rate\", rate = \"2 Mbit/s\", control = \"rcs\" }"
+    {
+        /// no more dummies in a round trip than this
+        dummies: u32 [integer(1, 1_000_000)], default 1000;
+        /// round trips of silence after which it starts over
+        give_up: u32 [integer(1, 1_000_000)], default 8;
+    } => { RateControl::Rcs { dummies, give_up } }
+    /// additive increase and halving alone, without dummies
+    Aimd "aimd",
+        example "[flow.camera]\nfrom = \"server\"\nto = \"client\"\n\
+                 application = { kind = \"video\", bitrate = \"2 Mbit/s\", length = \"60 s\", control = \"aimd\" }" {} => { RateControl::Aimd }
 }
 
 kinds! {

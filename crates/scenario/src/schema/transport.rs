@@ -52,7 +52,7 @@ table! {
     pacing: PacingTable, or "the base's, or off";
     /// explicit congestion notification; takes effect where a queue marks, drop-tail does not
     ecn: bool, or "false";
-    /// smallest retransmission timeout
+    /// smallest retransmission timeout; above the profile's largest (60 s, or 120 s) it is that, too
     minimum_rto: Duration, or "the base's, or the profile's";
     /// how the sender polls, with recovery `stp`
     polling: PollingTable, or "the base's, or its defaults";

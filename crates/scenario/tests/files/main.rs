@@ -11,5 +11,6 @@ mod overrides;
 mod protection;
 mod routing;
 mod schema;
+mod streams;
 mod timelines;
 mod transports;

@@ -193,6 +193,7 @@ fn a_program_adds_middleboxes() {
     let udp = Application::ConstantRate {
         rate: Rate::from_mbps(1),
         packet_size: Bytes::new(1000),
+        control: None,
     };
     builder.flow("f", a, c, udp);
     let snoop = Settings::Snoop(SnoopSettings::default());

@@ -16,6 +16,7 @@ fn scenario(queue: QueueSettings) -> Scenario {
     let stream = Application::ConstantRate {
         rate: Rate::from_mbps(1),
         packet_size: Bytes::new(1000),
+        control: None,
     };
     builder.flow("f", a, b, stream);
     builder.build().unwrap()

@@ -34,6 +34,7 @@ fn stream() -> Application {
     Application::ConstantRate {
         rate: Rate::from_bps(980_000),
         packet_size: Bytes::new(980),
+        control: None,
     }
 }
 

@@ -19,6 +19,7 @@ fn busy() -> Line {
     let datagrams = Application::ConstantRate {
         rate: Rate::from_bps(300_000),
         packet_size: Bytes::new(500),
+        control: None,
     };
     Line {
         duration: Duration::from_secs(120),

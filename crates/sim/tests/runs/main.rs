@@ -29,6 +29,7 @@ mod scps;
 mod sharing;
 mod snoop;
 mod split;
+mod streams;
 mod table;
 mod text;
 mod tunnel;

@@ -132,6 +132,7 @@ fn fq_codel_shares_a_link_with_flows_that_do_not_yield() {
         let datagrams = Application::ConstantRate {
             rate: Rate::from_mbps(9),
             packet_size: Bytes::new(1500),
+            control: None,
         };
         line = line.with(datagrams, None);
         for _ in 0..3 {

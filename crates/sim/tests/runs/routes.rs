@@ -36,6 +36,7 @@ fn stream() -> Application {
     Application::ConstantRate {
         rate: Rate::from_bps(800_000),
         packet_size: Bytes::new(1000),
+        control: None,
     }
 }
 

@@ -16,6 +16,7 @@ fn watched(bitrate: Rate) -> (FlowOutcome, VideoOutcome) {
         buffer: Duration::from_secs(20),
         length: Duration::from_secs(60),
         request: Bytes::new(300),
+        control: None,
     };
     let line = Line::geo().with(Application::Video(video), Some(sack()));
     let outcome = run(&line.scenario(), &Options::default());

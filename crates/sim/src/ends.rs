@@ -1,0 +1,57 @@
+//! The two ends of a flow, by what carries it.
+
+use crate::split::Chain;
+use crate::stream::MediaStream;
+use bentpipe_cc::Fault;
+use bentpipe_tcp::Endpoint;
+
+/// The two ends of a flow.
+#[derive(Debug)]
+pub(crate) enum Ends {
+    /// A TCP connection: the `from` side and the `to` side.
+    Tcp(Box<[Endpoint; 2]>),
+    /// Several connections in a row, with PEPs between them.
+    Split(Box<Chain>),
+    /// Datagrams and their payload: sent so far, and arrived.
+    Datagrams {
+        sent: u64,
+        sent_bytes: u64,
+        arrived_bytes: u64,
+    },
+    /// Datagrams under a rate control, and their answers.
+    Stream(Box<MediaStream>),
+    /// The analytic bound, computed instead of simulated.
+    Ideal,
+}
+
+impl Ends {
+    /// Why a user's congestion control was stopped, if one was.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        match self {
+            Ends::Tcp(ends) => ends.iter().find_map(Endpoint::fault),
+            Ends::Split(chain) => chain.all().find_map(Endpoint::fault),
+            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
+        }
+    }
+
+    /// True where a congestion control is a user's own.
+    pub(crate) fn has_own_control(&self) -> bool {
+        match self {
+            Ends::Tcp(ends) => ends.iter().any(Endpoint::has_own_control),
+            Ends::Split(chain) => chain.all().any(Endpoint::has_own_control),
+            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => false,
+        }
+    }
+
+    /// The application's two endpoints.
+    pub(crate) fn pair(&mut self) -> Option<(&mut Endpoint, &mut Endpoint)> {
+        match self {
+            Ends::Tcp(ends) => {
+                let [from, to] = &mut **ends;
+                Some((from, to))
+            }
+            Ends::Split(chain) => Some((&mut chain.server, &mut chain.client)),
+            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
+        }
+    }
+}
