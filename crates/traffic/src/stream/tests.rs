@@ -149,7 +149,7 @@ fn dummies_restore_nothing_that_the_path_does_not_carry() {
     use StreamPacketKind::{Data, Dummy};
     let passes = |p: &StreamPacket| match p.kind {
         Data => p.number != 100,
-        Dummy => p.number < 50 || p.number % 2 == 0,
+        Dummy => p.number < 50 || p.number.is_multiple_of(2),
         StreamPacketKind::Opening => true,
     };
     let mut line = Line::new(RCS, passes);
@@ -162,7 +162,9 @@ fn dummies_restore_nothing_that_the_path_does_not_carry() {
 #[test]
 fn losses_of_the_halved_rate_halve_nothing_while_dummies_are_out() {
     let passes = |p: &StreamPacket| {
-        p.kind != StreamPacketKind::Data || !(100..150).contains(&p.number) || p.number % 10 != 0
+        p.kind != StreamPacketKind::Data
+            || !(100..150).contains(&p.number)
+            || !p.number.is_multiple_of(10)
     };
     let mut line = Line::new(RCS, passes);
     line.run(at(3500));
