@@ -182,6 +182,11 @@ class Fingerprints(unittest.TestCase):
         )
         self.assertEqual(sources.stripped("a.toml", "a = '#'  # b\n"), "a = '#'")
 
+    def test_the_pages_of_the_papers_are_held(self):
+        held = check.Plain(check.PLAIN.read_text()).files()
+        pages = {p.parent.name for p in (sources.ROOT / "papers").glob("*/README.md")}
+        self.assertEqual({Path(p).parent.name for p in held if p.startswith("papers/")}, pages)
+
     def test_a_part_is_sources_without_tests(self):
         for path in (
             "crates/tcp/src/rate/tests.rs",

@@ -78,7 +78,7 @@ impl KnownMiss {
 }
 
 impl Recorded {
-    /// True if an error has left the band around what is on record, for better or worse.
+    /// True if an error has left its band around what is on record, for better or worse.
     pub(crate) fn left(&self, now: Errors) -> bool {
         let pairs = [
             (self.mean, now.mean),
@@ -86,7 +86,9 @@ impl Recorded {
             (self.spread, now.spread),
         ];
         pairs.into_iter().any(|(then, now)| {
-            then.is_some_and(|then| now.is_none_or(|now| !within((now - then).abs(), self.band)))
+            then.is_some_and(|then| {
+                now.is_none_or(|now| !within((now - then.value).abs(), then.band))
+            })
         })
     }
 }
@@ -285,6 +287,7 @@ pub(crate) fn summary(column: Option<String>, limits: &Limits, pairs: &[Pair<'_>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::Banded;
 
     fn published(text: &str) -> Published {
         let decimals = text.split_once('.').map_or(0, |(_, d)| d.len() as u32);
@@ -431,8 +434,10 @@ mod tests {
             let limits = Limits {
                 mean: (!missed.is_empty()).then_some(0.1),
                 recorded: Some(Recorded {
-                    mean: Some(0.472),
-                    band: 0.02,
+                    mean: Some(Banded {
+                        value: 0.472,
+                        band: 0.02,
+                    }),
                     ..Recorded::default()
                 }),
                 missed: missed.into(),
@@ -448,8 +453,10 @@ mod tests {
             assert!(at(0.44, missed), "better");
         }
         let recorded = Recorded {
-            spread: Some(1.0),
-            band: 0.1,
+            spread: Some(Banded {
+                value: 1.0,
+                band: 0.1,
+            }),
             ..Recorded::default()
         };
         let limits = Limits {
@@ -466,6 +473,34 @@ mod tests {
         bar.per_column.insert("strict".into(), limits);
         assert_eq!(bar.limits_of("strict").worst, None);
         assert!(!bar.counts("strict"));
+    }
+
+    #[test]
+    fn each_error_has_its_own_band() {
+        let banded = |value, band| Some(Banded { value, band });
+        let recorded = Recorded {
+            mean: banded(0.1, 0.01),
+            worst: banded(0.4, 0.05),
+            spread: banded(1.6, 0.2),
+        };
+        let left = |mean, worst, spread| {
+            let some = |x: f64| Some(x);
+            recorded.left(Errors {
+                mean: some(mean),
+                worst: some(worst),
+                spread: some(spread),
+            })
+        };
+        assert!(!left(0.105, 0.44, 1.75));
+        assert!(
+            left(0.12, 0.4, 1.6),
+            "the mean, though within the others' bands"
+        );
+        assert!(
+            left(0.1, 0.46, 1.6),
+            "the worst, though within that of the spread"
+        );
+        assert!(left(0.1, 0.4, 1.3));
     }
 
     #[test]

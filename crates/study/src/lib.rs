@@ -87,9 +87,9 @@ pub use simulator::Simulator;
 pub use stats::Central;
 pub use store::{write_claims_file, write_figure_file, write_runs, write_table_file};
 pub use study::{
-    Axis, AxisSpec, Bar, ClaimPart, ClaimSpec, DerivedMetric, Expression, FigureKind, FigureSpec,
-    Labels, Limits, Point, Precision, PublishedSpec, Recorded, SeriesQuantity, Setting, Shown,
-    Study, TableSpec, ValueSpec,
+    Axis, AxisSpec, Banded, Bar, ClaimPart, ClaimSpec, DerivedMetric, Expression, FigureKind,
+    FigureSpec, Labels, Limits, Point, Precision, PublishedSpec, Recorded, SeriesQuantity, Setting,
+    Shown, Study, TableSpec, ValueSpec,
 };
 pub use table::{TableCell, TableData};
 pub use task::{Task, TaskResult};

@@ -263,12 +263,19 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
 pub struct Recorded {
     /// Mean of the relative errors, as a fraction.
-    pub mean: Option<f64>,
+    pub mean: Option<Banded>,
     /// Largest relative error, as a fraction.
-    pub worst: Option<f64>,
+    pub worst: Option<Banded>,
     /// Mean of the differences as a fraction of that of the best constant.
-    pub spread: Option<f64>,
-    /// How far each may move, up or down.
+    pub spread: Option<Banded>,
+}
+
+/// A number that is on record.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Banded {
+    /// The number, as a fraction.
+    pub value: f64,
+    /// How far it may move, up or down, as a fraction of one, not of the number.
     pub band: f64,
 }
 

@@ -4,6 +4,7 @@
 //! What stands between `<!-- results: WHAT -->` and `<!-- end -->` is made of the
 //! results, in a line or as a block of lines. On the page of a paper WHAT is
 //!
+//! - `tally`: how many of its claims have which verdict, strict first, then under each reading;
 //! - `claims`: its claims, their verdicts and the reasons;
 //! - `readings`: the verdicts under each reading of what the paper leaves open;
 //! - `table SLUG`: a table, with the published numbers where there are any;
@@ -63,6 +64,7 @@ fn first_line(text: &str) -> &str {
 
 fn quoted(one: &Results, what: &str) -> Result<String, String> {
     match what.split_once(' ') {
+        None if what == "tally" => Ok(tallies(&one.made.claims)),
         None if what == "claims" => Ok(claims(&one.made.claims)),
         None if what == "readings" => Ok(readings(&one.made.claims)),
         Some(("table", slug)) => {
@@ -221,6 +223,17 @@ fn papers(results: &[Results]) -> String {
     text
 }
 
+/// The verdicts on a paper's claims: the main readings, then each of the others.
+fn tallies(claims: &[ClaimResult]) -> String {
+    let own: Vec<&ClaimResult> = claims.iter().filter(|c| of_the_paper(&c.id)).collect();
+    let mut text = heading(&["reading", &format!("{} claims of the paper", own.len())]);
+    text += &line(["strict".to_owned(), tally(&own)]);
+    for (reading, verdicts) in other_readings(claims) {
+        text += &line([reading, counts(verdicts)]);
+    }
+    text
+}
+
 /// `4 hold, 6 mostly, 3 hardly, 5 fail, 1 open`.
 pub(crate) fn tally(claims: &[&ClaimResult]) -> String {
     counts(claims.iter().map(|claim| claim.verdict))
@@ -249,8 +262,8 @@ fn counts(verdicts: impl IntoIterator<Item = Verdict>) -> String {
 type Reading = (String, Vec<Verdict>);
 
 /// The verdicts on all claims of the paper under readings other than the main ones: for each point
-/// of an axis of readings those of the claims that are judged there, and with `-fit` claims that
-/// have one by fit beside them. What has no other reading counts as it is.
+/// of an axis of readings those of the claims that are judged there. What has no other reading
+/// counts as it is.
 fn other_readings(claims: &[ClaimResult]) -> Vec<Reading> {
     let own: Vec<&ClaimResult> = claims.iter().filter(|c| of_the_paper(&c.id)).collect();
     let mut names: Vec<&str> = Vec::new();
@@ -266,19 +279,7 @@ fn other_readings(claims: &[ClaimResult]) -> Vec<Reading> {
         };
         own.iter().map(verdict).collect()
     };
-    let mut readings: Vec<Reading> = names.iter().map(|n| ((*n).to_owned(), at(n))).collect();
-    let fit = |claim: &ClaimResult| {
-        let id = format!("{}-fit", claim.id);
-        claims.iter().find(|c| c.id == id)
-    };
-    if own.iter().any(|claim| fit(claim).is_some()) {
-        let verdicts = own.iter().map(|c| fit(c).unwrap_or(c).verdict);
-        readings.push((
-            "claims `-fit` in their place".to_owned(),
-            verdicts.collect(),
-        ));
-    }
-    readings
+    names.iter().map(|n| ((*n).to_owned(), at(n))).collect()
 }
 
 /// `Marchese 2006` of `marchese-2006`.

@@ -280,7 +280,7 @@ pub(super) fn errors(summary: &ErrorSummary) -> String {
     )
 }
 
-/// `recorded mean 47.2%, worst 75.6%, within 2.0 points`.
+/// `recorded mean 47.2% ±2.0, worst 75.6% ±5.0`: bands in percentage points.
 pub(super) fn on_record(recorded: &Recorded) -> String {
     let errors = [
         ("mean", recorded.mean),
@@ -289,13 +289,9 @@ pub(super) fn on_record(recorded: &Recorded) -> String {
     ];
     let errors = errors.into_iter().filter_map(|(name, x)| Some((name, x?)));
     let errors: Vec<String> = errors
-        .map(|(name, x)| format!("{name} {:.1}%", 100.0 * x))
+        .map(|(name, x)| format!("{name} {:.1}% ±{:.1}", 100.0 * x.value, 100.0 * x.band))
         .collect();
-    format!(
-        "recorded {}, within {:.1} points",
-        errors.join(", "),
-        100.0 * recorded.band
-    )
+    format!("recorded {}", errors.join(", "))
 }
 
 fn tone(verdict: CellVerdict) -> Tone {

@@ -7,7 +7,7 @@ use crate::reference::COLUMN_JOIN;
 use crate::schema::{
     BarKeys, KnownKeys, LimitKeys, Percent, RecordedKeys, TableKeys, ValueKeys, given,
 };
-use crate::study::{Bar, KnownMiss, Limits, Recorded, Study, TableSpec, ValueSpec};
+use crate::study::{Banded, Bar, KnownMiss, Limits, Recorded, Study, TableSpec, ValueSpec};
 use bentpipe_document::names::list;
 use bentpipe_document::{Diagnostic, Errors, OptionalField, Reported};
 use bentpipe_units::Ratio;
@@ -123,12 +123,24 @@ fn limits(keys: LimitKeys) -> Result<Limits, Reported> {
 }
 
 fn recorded(keys: RecordedKeys) -> Result<Recorded, Reported> {
-    let share = |key: OptionalField<Percent>| Ok(given(key)?.map(|percent| percent.0));
+    let common = given(keys.band)?;
+    let mut banded = |value: OptionalField<Percent>, own: OptionalField<Percent>, name: &str| {
+        let Some(value) = value? else {
+            return Ok(None);
+        };
+        let Some(band) = given(own)?.or(common) else {
+            let message = format!("`{name}` has no band; give `band`, or `{name}_band`");
+            return Err(keys.context.report(Diagnostic::new(value.place, message)));
+        };
+        Ok(Some(Banded {
+            value: value.value.0,
+            band: band.0,
+        }))
+    };
     Ok(Recorded {
-        mean: share(keys.mean)?,
-        worst: share(keys.worst)?,
-        spread: share(keys.spread)?,
-        band: keys.band?.value.0,
+        mean: banded(keys.mean, keys.mean_band, "mean")?,
+        worst: banded(keys.worst, keys.worst_band, "worst")?,
+        spread: banded(keys.spread, keys.spread_band, "spread")?,
     })
 }
 

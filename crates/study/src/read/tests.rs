@@ -41,8 +41,13 @@ fn a_bar_that_is_missed_needs_what_is_recorded() {
         "mean = \"1.5%\"\nmissed = \"a slip\"\nrecorded = { mean = \"120%\", band = \"2%\" }";
     let study = Study::parse("study.toml", &changed(bar, recorded)).unwrap();
     let limits = &study.tables[0].bar.as_ref().unwrap().limits;
-    let recorded = limits.recorded.unwrap();
-    assert_eq!((recorded.mean, recorded.band), (Some(1.2), 0.02));
+    let mean = limits.recorded.unwrap().mean.unwrap();
+    assert_eq!((mean.value, mean.band), (1.2, 0.02));
+    let own = "recorded = { mean = \"12%\", spread = \"90%\", mean_band = \"1%\", band = \"9%\" }";
+    let study = Study::parse("study.toml", &changed(bar, own)).unwrap();
+    let recorded = study.tables[0].bar.as_ref().unwrap().limits.recorded;
+    let bands = recorded.map(|r| (r.mean.unwrap().band, r.spread.unwrap().band));
+    assert_eq!(bands, Some((0.01, 0.09)));
     let open = rendered(&changed(
         bar,
         "mean = \"1.5%\"\nrecorded = { mean = \"120%\" }",

@@ -114,8 +114,14 @@ table! {
     worst: Percent, or "any";
     /// mean of the differences by that of the best constant
     spread: Percent, or "any";
-    /// how many percentage points each may move, up or down
-    band: Percent, required;
+    /// how many percentage points each may move, up or down, where it has no band of its own
+    band: Percent, or "each has its own";
+    /// how many the mean may
+    mean_band: Percent, or "`band`";
+    /// how many the worst may
+    worst_band: Percent, or "`band`";
+    /// how many the share of the spread may
+    spread_band: Percent, or "`band`";
 }
 
 table! {
