@@ -38,7 +38,9 @@ def main() -> None:
         ]
         below = sum(time <= printed for time in times)
         deviation = statistics.stdev(times)
-        print(f"{bandwidth}: {len(times)} runs, sd {deviation:.1f} s, {below} at or below {printed} s")
+        print(
+            f"{bandwidth}: {len(times)} runs, sd {deviation:.1f} s, {below} at or below {printed} s"
+        )
 
 
 if __name__ == "__main__":

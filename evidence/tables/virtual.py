@@ -195,9 +195,10 @@ def flat(ours: dict[Cell, list[Run]], theirs: dict[Cell, list[Run]]) -> list[str
 def printed_times() -> dict[Cell, float]:
     """Table 3 of the paper."""
     with (ROOT / PAPER / "reference/table-3.csv").open(newline="") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    columns = [c for c in rows[0] if c not in ("bandwidth", "file")]
-    return {(r["bandwidth"], r["file"], c): float(r[c]) for r in rows for c in columns if r[c]}
+        return {
+            (*row["row"].split(" / "), row["column"]): float(row["value"])
+            for row in csv.DictReader(file)
+        }
 
 
 def beside_print(theirs: dict[Cell, list[Run]]) -> list[str]:

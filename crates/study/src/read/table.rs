@@ -124,7 +124,7 @@ fn limits(keys: LimitKeys) -> Result<Limits, Reported> {
 
 fn recorded(keys: RecordedKeys) -> Result<Recorded, Reported> {
     let common = given(keys.band)?;
-    let mut banded = |value: OptionalField<Percent>, own: OptionalField<Percent>, name: &str| {
+    let banded = |value: OptionalField<Percent>, own: OptionalField<Percent>, name: &str| {
         let Some(value) = value? else {
             return Ok(None);
         };
