@@ -193,14 +193,33 @@ pub fn t_975(degrees_of_freedom: usize) -> f64 {
     }
 }
 
-/// With t = sqrt(v) tan(angle), P(|T| < t) is a finite sum in sine and cosine
-/// of the angle (Abramowitz & Stegun, 26.7.3 and 26.7.4). Bisection on the
-/// angle needs no inverse functions.
+/// Degrees of freedom above which [`t_above`] says what it says of so many: the
+/// difference is below 0.2%.
+const MOST_FREEDOM: usize = 2_000;
+
+/// What Student's t exceeds with probability `tail`, which is from above 0 to 0.5.
+/// Infinite for no degrees of freedom.
+#[must_use]
+pub fn t_above(degrees_of_freedom: usize, tail: f64) -> f64 {
+    match degrees_of_freedom {
+        0 => f64::INFINITY,
+        v => between(v.min(MOST_FREEDOM), 1.0 - 2.0 * tail),
+    }
+}
+
 fn exact(v: usize) -> f64 {
+    between(v, 0.95)
+}
+
+/// The t between which and its negative a t lies with probability `share`. With t =
+/// sqrt(v) tan(angle), P(|T| < t) is a finite sum in sine and cosine of the angle
+/// (Abramowitz & Stegun, 26.7.3 and 26.7.4). Bisection on the angle needs no inverse
+/// functions.
+fn between(v: usize, share: f64) -> f64 {
     let (mut low, mut high) = (0.0, std::f64::consts::FRAC_PI_2);
     for _ in 0..80 {
         let angle = f64::midpoint(low, high);
-        if central(v, angle) < 0.95 {
+        if central(v, angle) < share {
             low = angle;
         } else {
             high = angle;
@@ -244,6 +263,22 @@ fn expansion(v: f64) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn other_quantiles_of_the_printed_tables() {
+        for (v, tail, t) in [
+            (1, 0.05, 6.314),
+            (3, 0.005, 5.841),
+            (5, 0.0005, 6.869),
+            (30, 0.0005, 3.646),
+            (120, 0.001, 3.160),
+            (5_000, 0.005, 2.577),
+        ] {
+            assert!((t_above(v, tail) - t).abs() < 6e-4 * t, "{v} {tail}");
+        }
+        assert_eq!(t_above(0, 0.1), f64::INFINITY);
+        assert!((t_above(7, 0.025) - t_975(7)).abs() < 1e-12);
+    }
 
     #[test]
     fn quantiles_of_the_printed_tables() {
