@@ -12,7 +12,7 @@ from typing import TypedDict
 QUESTION = (
     "rate", "rtt", "orbit", "from_", "to", "trace", "over", "slot", "loss", "queue",
     "return_rate", "users", "traffic", "size", "stagger", "beside", "background",
-    "transport", "hosts", "pep", "server_rtt", "runs", "seed",
+    "transport", "hosts", "pep", "server_rtt", "runs", "time", "seed",
 )
 
 #: Those that take several values.
@@ -89,6 +89,10 @@ class CompareOptions(TypedDict, total=False):
     runs : int
         Runs of each transport, each with different losses [default: as many as the
         decision needs; 4 in real time]
+    time : str
+        How long to look for an answer that holds, about: it is counted in packets, 8
+        million for a second, so that the same question has the same answer everywhere
+        [default: 5 s]
     seed : int
         Seed of the first run; the same seed gives the same output [default: 1]
     """
@@ -115,4 +119,5 @@ class CompareOptions(TypedDict, total=False):
     pep: str | Sequence[str] | None
     server_rtt: str | None
     runs: int | None
+    time: str | None
     seed: int | None

@@ -223,7 +223,10 @@ pub(crate) fn judge(question: &Question, file: Option<&Path>) -> Result<Judged, 
 fn said(answer: &Answer) -> f64 {
     let harm = answer.verdict.harm.as_ref();
     let said = harm.filter(|h| matches!(h.effect(), Effect::Hurts | Effect::MayHurt));
-    said.map_or(0.0, |harm| harm.share + harm.ci95.unwrap_or(0.0))
+    said.map_or(0.0, |harm| {
+        let ci = harm.ci95.unwrap_or(0.0);
+        harm.most.unwrap_or(harm.share + ci)
+    })
 }
 
 /// What the answer had found of a row beside its pick.

@@ -73,6 +73,11 @@ pub struct Answer {
     pub(super) limits: Limits,
     /// Another seed gives another result.
     pub(super) is_random: bool,
+    /// The number of runs was asked for.
+    pub(super) is_fixed: bool,
+    /// Packets that the runs may take over links in all, about; infinite where their
+    /// number was asked for.
+    pub(super) budget: f64,
 }
 
 /// One setting behind one proxy.

@@ -4,7 +4,7 @@
 use super::answer::{Answer, ChangeCost};
 use super::profile::{Hour, LinkProfile, ProfileKind};
 use super::result::RunResult;
-use super::scheduler;
+use super::scheduler::{self, Kind};
 use super::traffic::Activity;
 use crate::Error;
 use bentpipe_report::text::{percent, seconds};
@@ -20,9 +20,8 @@ const FEWEST: usize = 12;
 const MOST: usize = 96;
 const USUAL: usize = 48;
 
-/// Data packets that all runs together may send, in parts of what other
-/// questions may.
-const BUDGETS: f64 = 1.7;
+/// Data packets that all runs together may send.
+const BUDGET: f64 = 40e6;
 
 /// Runs on a link that does not change, to compare with.
 const STEADY_RUNS: usize = 10;
@@ -65,10 +64,10 @@ pub(super) fn steps(answer: &Answer, over: Duration, runs: Option<u32>) -> usize
         return runs as usize;
     }
     let price: f64 = (0..answer.rows.len())
-        .map(|row| scheduler::cost(answer, row, false))
+        .map(|row| scheduler::volume(answer, row, Kind::Own))
         .sum();
     let natural = (over.as_secs() / APART.as_secs()) as usize;
-    let afforded = (BUDGETS * scheduler::BUDGET / price.max(1.0)) as usize;
+    let afforded = (BUDGET / price.max(1.0)) as usize;
     natural.clamp(USUAL, MOST).min(afforded.max(FEWEST))
 }
 

@@ -5,6 +5,9 @@
 //! over that of the baseline's, the mean over sizes and activities. Rows are
 //! compared by the differences of their scores with the same seeds.
 //!
+//! What is [shown](super::standing) decides. Where that is not enough for a verdict there
+//! is a best guess, which is called one:
+//!
 //! 1. Out is what cannot be switched on today, what ends fewer runs than the
 //!    baseline, what slows others down by more than [`HARM_LIMIT`] and what sends
 //!    more than [`WASTE_LIMIT`] again beyond what the channel loses.
@@ -17,11 +20,14 @@
 
 use super::answer::{Answer, Row};
 use super::cell::Cell;
+use super::needed::needed;
 use super::score::{RowScore, Scores};
+use super::sequential::{FEWEST, Plan, Risk};
+use super::standing::{Judgement, Standing, judge};
 use super::verdict::{
-    BACKGROUND_NOTED, CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Gain, HARM_LIMIT, HARM_NOTED,
-    Harm, Objection, PROXY_WORTH, SLOW_NOTED, Verdict, WAIT_NOTED_S, WAIT_RATIO, WASTE_LIMIT,
-    WASTE_NOTED, WORTH,
+    Against, BACKGROUND_NOTED, CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Gain, HARM_LIMIT,
+    HARM_NOTED, Harm, Objection, PROXY_WORTH, SLOW_NOTED, Verdict, WAIT_NOTED_S, WAIT_RATIO,
+    WASTE_LIMIT, WASTE_NOTED, WORTH,
 };
 use bentpipe_study::stats::mean;
 
@@ -35,6 +41,9 @@ pub fn decide(answer: &Answer) -> Verdict {
     };
     let (row, base) = (&answer.rows[pick], &answer.rows[scores.baseline]);
     verdict.costs = costs(row, base, verdict.harm, scores.lost);
+    if let (Certainty::Open, Some(against)) = (verdict.certainty, &mut verdict.against) {
+        against.needed = needed(answer, &scores);
+    }
     if answer.sizes.len() == 1 {
         return verdict;
     }
@@ -43,7 +52,7 @@ pub fn decide(answer: &Answer) -> Verdict {
         let Some(other) = over(&scores).pick.filter(|other| *other != pick) else {
             continue;
         };
-        let gain = gain(&scores.rows[other], &scores.rows[pick]);
+        let gain = gain(&scores, other, pick);
         let worth = gain.filter(|g| g.share > WORTH.max(g.ci95.unwrap_or(0.0)));
         verdict
             .by_size
@@ -57,8 +66,9 @@ impl Answer {
     #[must_use]
     pub fn gains(&self) -> Vec<Option<Gain>> {
         let scores = Scores::of(self);
-        let rows = scores.rows.iter();
-        rows.map(|row| gain(row, scores.base())).collect()
+        let rows = 0..scores.rows.len();
+        rows.map(|row| gain(&scores, row, scores.baseline))
+            .collect()
     }
 
     /// Why each row is not recommended, whatever it gains; `None` if it may be.
@@ -70,15 +80,79 @@ impl Answer {
 
 /// The verdict by the scores alone: without costs and sizes.
 pub(super) fn over(scores: &Scores) -> Verdict {
-    let (rows, baseline, base) = (&scores.rows, scores.baseline, scores.base());
-    let objections = objections(scores);
-    let Some(fastest) = fastest(rows, &objections) else {
+    let baseline = scores.baseline;
+    let Some(guessed) = guess(scores) else {
         return Verdict {
             baseline,
             ..Verdict::default()
         };
     };
-    let allowed = |i: &usize| objections[*i].is_none() && rows[*i].level.is_finite();
+    let standings = scores.standings();
+    let mut judged = match scores.base().level.is_finite() {
+        true => judge(scores, &standings, false),
+        false => without_baseline(scores, guessed),
+    };
+    if scores.plan == Plan::Exact && judged.certainty == Certainty::Clear {
+        judged.certainty = Certainty::Exact;
+    }
+    let is_allowed = objections(scores)[baseline].is_none();
+    let pick = judged.pick.filter(|pick| *pick != baseline || is_allowed);
+    let pick = pick.unwrap_or(guessed);
+    let guess_of = judged.pick.is_none() && pick != baseline;
+    let against = judged.against.map(|(row, threshold)| {
+        let row = if guess_of { pick } else { row };
+        let threshold = match standings[row] {
+            Standing::Near(threshold) | Standing::Open(threshold) => threshold,
+            _ => threshold,
+        };
+        Against {
+            row,
+            gain: gain(scores, row, baseline),
+            harm: scores.harm_of(row),
+            threshold,
+            needed: None,
+        }
+    });
+    Verdict {
+        pick: Some(pick),
+        baseline,
+        gain: gain(scores, pick, baseline).filter(|_| pick != baseline),
+        as_good: judged.as_good,
+        rejected: rejected(scores, pick, &standings),
+        harm: scores.harm_of(pick).filter(|_| pick != baseline),
+        certainty: judged.certainty,
+        against,
+        ..Verdict::default()
+    }
+}
+
+/// Where the baseline does not end, what ends most is better than nothing.
+fn without_baseline(scores: &Scores, guessed: usize) -> Judgement {
+    let enough = scores.plan == Plan::Exact || scores.rows[guessed].scores.len() >= FEWEST;
+    Judgement {
+        certainty: match enough {
+            true => Certainty::Clear,
+            false => Certainty::Open,
+        },
+        pick: Some(guessed),
+        as_good: Vec::new(),
+        against: None,
+    }
+}
+
+/// What seems best by the means of the runs, whether it is shown or not. `None` if nothing
+/// ended that may be recommended.
+fn guess(scores: &Scores) -> Option<usize> {
+    let (rows, baseline, base) = (&scores.rows, scores.baseline, scores.base());
+    let objections = objections(scores);
+    let seen = base.scores.len().min(FEWEST);
+    let allowed = |i: &usize| {
+        let is_seen = rows[*i].scores.len() >= seen;
+        objections[*i].is_none() && is_seen && rows[*i].level.is_finite()
+    };
+    let fastest = (0..rows.len())
+        .filter(allowed)
+        .min_by(|a, b| rows[*a].level.total_cmp(&rows[*b].level))?;
     let mut tied: Vec<usize> = (0..rows.len())
         .filter(allowed)
         .filter(|i| ties(&rows[*i], &rows[fastest], base))
@@ -93,24 +167,10 @@ pub(super) fn over(scores: &Scores) -> Verdict {
     // Each candidate is checked: a runner-up may miss the threshold that the fastest
     // meets.
     let worthy = tied.iter().copied().find(|i| is_worth(&rows[*i], base));
-    let pick = match allowed(&baseline) {
+    Some(match allowed(&baseline) {
         true => worthy.unwrap_or(baseline),
         false => tied[0],
-    };
-    let as_good = tied.into_iter().filter(|i| *i != pick);
-    let alike =
-        |i: &usize| ties(&rows[*i], &rows[pick], base) && ties(&rows[pick], &rows[*i], base);
-    let as_good = as_good.filter(alike).collect();
-    Verdict {
-        pick: Some(pick),
-        baseline,
-        gain: gain(&rows[pick], base).filter(|_| pick != baseline),
-        as_good,
-        rejected: rejected(rows, pick, &objections),
-        harm: rows[pick].harm.filter(|_| pick != baseline),
-        certainty: certainty(rows, pick, baseline, &objections),
-        ..Verdict::default()
-    }
+    })
 }
 
 /// What [`Answer::objections`] says.
@@ -118,13 +178,6 @@ pub(super) fn objections(scores: &Scores) -> Vec<Option<Objection>> {
     let rows = scores.rows.iter();
     rows.map(|row| objection(row, scores.base(), scores.lost))
         .collect()
-}
-
-/// The fastest row without an objection.
-pub(super) fn fastest(rows: &[RowScore], objections: &[Option<Objection>]) -> Option<usize> {
-    (0..rows.len())
-        .filter(|i| objections[*i].is_none() && rows[*i].level.is_finite())
-        .min_by(|a, b| rows[*a].level.total_cmp(&rows[*b].level))
 }
 
 /// True if a row gains enough over the baseline, beyond chance.
@@ -151,7 +204,12 @@ fn ties(row: &RowScore, fastest: &RowScore, base: &RowScore) -> bool {
 }
 
 /// What a row gains over `base`; `None` if one of them did not end.
-fn gain(row: &RowScore, base: &RowScore) -> Option<Gain> {
+fn gain(scores: &Scores, row: usize, base: usize) -> Option<Gain> {
+    let between = match base == scores.baseline {
+        true => scores.gain_between(row),
+        false => None,
+    };
+    let (row, base) = (&scores.rows[row], &scores.rows[base]);
     let ci = base.slower_than(row).ci95;
     let runs = row.scores.len().min(base.scores.len());
     let (share, base) = (base.level - row.level, base.level);
@@ -159,6 +217,8 @@ fn gain(row: &RowScore, base: &RowScore) -> Option<Gain> {
         // Of the means, which tables show; by pairs it is known how exactly.
         share: share / base,
         ci95: (runs > 1).then_some(ci / base),
+        least: between.map(|between| between[0]),
+        most: between.map(|between| between[1]),
         runs,
     })
 }
@@ -181,43 +241,18 @@ fn objection(row: &RowScore, base: &RowScore, lost: f64) -> Option<Objection> {
 }
 
 /// What is faster than the pick, but not to be recommended.
-fn rejected(
-    rows: &[RowScore],
-    pick: usize,
-    objections: &[Option<Objection>],
-) -> Vec<(usize, Objection)> {
-    let faster = |i: &usize| {
-        let slower = rows[*i].slower_than(&rows[pick]);
-        slower.mean < -slower.ci95.max(CLOSE * rows[pick].level)
-    };
-    let against = |i: usize| objections[i].map(|objection| (i, objection));
-    let mut found: Vec<(usize, Objection)> =
-        (0..rows.len()).filter(faster).filter_map(against).collect();
-    found.sort_by(|a, b| rows[a.0].level.total_cmp(&rows[b.0].level));
+fn rejected(scores: &Scores, pick: usize, standings: &[Standing]) -> Vec<(usize, Objection)> {
+    let is_faster = |row: usize| scores.lead(pick, row, CLOSE).is_above(Risk::Rival);
+    let rows = standings.iter().enumerate();
+    let mut found: Vec<(usize, Objection)> = rows
+        .filter_map(|(row, standing)| match standing {
+            Standing::Out(objection) if is_faster(row) => Some((row, *objection)),
+            _ => None,
+        })
+        .collect();
+    let level = |row: usize| scores.rows[row].level;
+    found.sort_by(|a, b| level(a.0).total_cmp(&level(b.0)));
     found
-}
-
-fn certainty(
-    rows: &[RowScore],
-    pick: usize,
-    baseline: usize,
-    objections: &[Option<Objection>],
-) -> Certainty {
-    let runs = rows[pick].scores.len();
-    let is_exact = runs == 1 && rows[baseline].scores.len() == 1 && !rows[pick].is_random;
-    let may_be_better = (0..rows.len())
-        .filter(|i| *i != pick && objections[*i].is_none())
-        .any(|i| {
-            let slower = rows[i].slower_than(&rows[pick]);
-            // Its interval reaches to where it would have been recommended.
-            slower.mean.is_finite()
-                && slower.mean - slower.ci95 < -(CLOSE + WORTH) * rows[pick].level
-        });
-    match (is_exact, may_be_better) {
-        (true, _) => Certainty::Exact,
-        (false, false) => Certainty::Clear,
-        (false, true) => Certainty::Open,
-    }
 }
 
 /// What the pick costs beside the baseline.

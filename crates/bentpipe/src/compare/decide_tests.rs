@@ -1,14 +1,20 @@
 //! Decisions on made-up results.
 
 use super::super::candidate::Availability;
-use super::super::verdict::Effect;
+use super::super::verdict::{Effect, Threshold};
 use super::*;
 
+/// Every number is taken for exact but what others lose.
 fn decide(rows: &[RowScore], baseline: usize, lost: f64) -> Verdict {
+    by_plan(rows, baseline, lost, Plan::Exact)
+}
+
+fn by_plan(rows: &[RowScore], baseline: usize, lost: f64, plan: Plan) -> Verdict {
     over(&Scores {
         rows: rows.to_vec(),
         baseline,
         lost,
+        plan,
     })
 }
 
@@ -17,6 +23,9 @@ fn score(availability: Availability, times: &[f64]) -> RowScore {
         effort: (0, availability),
         deployable: availability.is_deployable(),
         scores: times.iter().map(|t| Some(*t)).collect(),
+        by_activity: Vec::new(),
+        others: vec![Some(1.0); SHARED],
+        resent: vec![0.0; times.len()],
         harm: None,
         resent_share: 0.0,
         wait_s: 0.0,
@@ -24,6 +33,9 @@ fn score(availability: Availability, times: &[f64]) -> RowScore {
         is_random: times.len() > 1,
     }
 }
+
+/// Runs beside others.
+const SHARED: usize = 30;
 
 fn usual() -> RowScore {
     score(Availability::Default, &[1.0, 1.05, 0.95])
@@ -35,6 +47,22 @@ fn harm(share: f64, ci95: f64) -> Option<Harm> {
         ci95: Some(ci95),
         ..Harm::default()
     })
+}
+
+/// Others lose so much beside it.
+fn harming(mut row: RowScore, share: f64, ci95: f64) -> RowScore {
+    row.harm = harm(share, ci95);
+    // Two values by turns have this interval.
+    let apart = ci95 * (SHARED as f64).sqrt() / 2.05;
+    let value = |run: usize| 1.0 + share + if run % 2 == 0 { apart } else { -apart };
+    row.others = (0..SHARED).map(|run| Some(value(run))).collect();
+    row
+}
+
+fn wasting(mut row: RowScore, share: f64) -> RowScore {
+    row.resent_share = share;
+    row.resent.fill(share);
+    row
 }
 
 #[test]
@@ -49,7 +77,7 @@ fn the_fastest_that_can_be_switched_on_is_recommended() {
     assert_eq!((verdict.pick, verdict.baseline), (Some(2), 0));
     assert!((verdict.gain.unwrap().share - 0.5).abs() < 1e-9);
     assert_eq!(verdict.rejected, [(1, Objection::Unavailable)]);
-    assert_eq!(verdict.certainty, Certainty::Clear);
+    assert_eq!(verdict.certainty, Certainty::Exact);
 }
 
 #[test]
@@ -60,8 +88,7 @@ fn what_gains_little_is_not_worth_a_change() {
     ];
     let verdict = decide(&rows, 0, 0.0);
     assert_eq!(verdict.pick, Some(0));
-    assert!(verdict.gain.is_none());
-    assert_eq!(verdict.as_good, [1]);
+    assert!(verdict.gain.is_none() && verdict.as_good.is_empty());
 }
 
 #[test]
@@ -94,25 +121,27 @@ fn among_ties_the_one_nearest_to_use_is_preferred() {
 
 #[test]
 fn what_hurts_others_is_not_recommended_and_less_is_preferred() {
-    let mut harmful = score(Availability::Module, &[0.4, 0.41, 0.39]);
-    harmful.harm = harm(0.3, 0.05);
-    let mut uneasy = score(Availability::Module, &[0.6, 0.61, 0.59]);
-    uneasy.harm = harm(0.1, 0.02);
+    let harmful = harming(score(Availability::Module, &[0.4, 0.41, 0.39]), 0.3, 0.05);
+    let uneasy = harming(score(Availability::Module, &[0.6, 0.61, 0.59]), 0.1, 0.02);
     let gentle = score(Availability::Kernel, &[0.605, 0.615, 0.595]);
     let rows = [usual(), harmful, uneasy, gentle];
     let verdict = decide(&rows, 0, 0.0);
     assert_eq!(verdict.pick, Some(3));
     assert_eq!(verdict.rejected, [(1, Objection::Harms(0.3))]);
-    // What chance explains is no harm.
-    let mut lucky = score(Availability::Module, &[0.4, 0.41, 0.39]);
-    lucky.harm = harm(0.3, 0.35);
-    assert_eq!(decide(&[usual(), lucky], 0, 0.0).pick, Some(1));
+    // What chance explains is no harm, and no proof of none.
+    let lucky = harming(score(Availability::Module, &[0.4, 0.41, 0.39]), 0.3, 0.35);
+    let verdict = decide(&[usual(), lucky], 0, 0.0);
+    assert_eq!(
+        (verdict.pick, verdict.certainty),
+        (Some(1), Certainty::Open)
+    );
+    let against = verdict.against.unwrap();
+    assert_eq!((against.row, against.threshold), (1, Threshold::Harm));
 }
 
 #[test]
 fn waste_counts_beyond_what_the_channel_loses() {
-    let mut wasteful = score(Availability::Module, &[0.5, 0.51, 0.49]);
-    wasteful.resent_share = 0.15;
+    let wasteful = wasting(score(Availability::Module, &[0.5, 0.51, 0.49]), 0.15);
     let rows = [usual(), wasteful];
     assert_eq!(decide(&rows, 0, 0.0).pick, Some(0));
     assert_eq!(
@@ -139,7 +168,7 @@ fn what_ends_less_often_is_not_recommended() {
 #[test]
 fn an_open_race_says_so() {
     let rows = [usual(), score(Availability::Module, &[0.9, 0.2, 1.0, 0.3])];
-    let verdict = decide(&rows, 0, 0.0);
+    let verdict = by_plan(&rows, 0, 0.0, Plan::Looks);
     assert_eq!(verdict.certainty, Certainty::Open, "{verdict:?}");
     let one = [
         score(Availability::Default, &[1.0]),
@@ -170,7 +199,7 @@ fn near_the_fastest_is_not_near_enough_to_keep_the_default() {
     let rows = [
         score(Availability::Default, &[1.0, 1.0, 1.0]),
         score(Availability::Kernel, &[0.94, 0.94, 0.94]),
-        score(Availability::Module, &[0.98, 0.975, 0.935]),
+        score(Availability::Module, &[0.98, 0.98, 0.98]),
     ];
     let verdict = decide(&rows, 0, 0.0);
     assert_eq!(verdict.pick, Some(1), "{verdict:?}");
@@ -185,22 +214,23 @@ fn near_the_fastest_is_not_near_enough_to_keep_the_default() {
 /// A user does not notice 3%; those beside him notice 15%.
 #[test]
 fn a_little_slower_and_gentler_is_preferred() {
-    let mut harmful = score(Availability::Module, &[0.5, 0.505, 0.495]);
-    harmful.harm = harm(0.15, 0.02);
+    let alone = score(Availability::Module, &[0.5, 0.505, 0.495]);
+    let harmful = harming(alone.clone(), 0.15, 0.02);
     let gentle = score(Availability::Kernel, &[0.515, 0.52, 0.51]);
-    let rows = [usual(), harmful.clone(), gentle.clone()];
+    let rows = [usual(), harmful, gentle.clone()];
     assert_eq!(decide(&rows, 0, 0.0).pick, Some(2));
-    harmful.harm = harm(0.01, 0.02);
-    assert_eq!(decide(&[usual(), harmful, gentle], 0, 0.0).pick, Some(1));
+    let harmless = harming(alone, 0.01, 0.02);
+    assert_eq!(decide(&[usual(), harmless, gentle], 0, 0.0).pick, Some(1));
 }
 
 /// Both hurt, wait and waste; one of them far more.
 #[test]
 fn of_what_is_as_fast_the_one_that_costs_less_is_preferred() {
-    let mut heavy = score(Availability::Module, &[0.5, 0.505, 0.495]);
-    (heavy.harm, heavy.resent_share, heavy.wait_s) = (harm(0.19, 0.02), 0.096, 0.58);
-    let mut light = score(Availability::Module, &[0.503, 0.508, 0.498]);
-    (light.harm, light.resent_share, light.wait_s) = (harm(0.07, 0.02), 0.028, 0.58);
+    let heavy = score(Availability::Module, &[0.5, 0.505, 0.495]);
+    let mut heavy = wasting(harming(heavy, 0.15, 0.02), 0.096);
+    let light = score(Availability::Module, &[0.503, 0.508, 0.498]);
+    let mut light = wasting(harming(light, 0.07, 0.02), 0.028);
+    (heavy.wait_s, light.wait_s) = (0.58, 0.58);
     let verdict = decide(&[usual(), heavy, light], 0, 0.0);
     assert_eq!((verdict.pick, verdict.as_good), (Some(2), vec![1]));
 }
@@ -214,7 +244,7 @@ fn one_random_run_proves_neither_a_gain_nor_harm() {
     for row in &mut rows {
         row.is_random = true;
     }
-    let verdict = decide(&rows, 0, 0.0);
+    let verdict = by_plan(&rows, 0, 0.0, Plan::Looks);
     assert_eq!(
         (verdict.pick, verdict.certainty),
         (Some(0), Certainty::Open)

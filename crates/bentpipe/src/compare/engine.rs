@@ -14,7 +14,7 @@ use super::path::NetworkPath;
 use super::pep::Pep;
 use super::profile::LinkProfile;
 use super::question::Question;
-use super::scheduler::RunScheduler;
+use super::scheduler::{self, RunScheduler};
 use super::setting::Setting;
 use super::traffic::{self, Traffic};
 use super::verdict::Verdict;
@@ -25,6 +25,9 @@ use bentpipe_units::{Bytes, Duration};
 
 /// Spread of the starts of readers and viewers.
 const SPREAD: Duration = Duration::from_secs(10);
+
+/// How long an answer is looked for, unless it is set.
+const TIME: Duration = Duration::from_secs(5);
 
 impl Comparison {
     /// Simulates the users with each setting and decides.
@@ -74,9 +77,13 @@ fn answer(comparison: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
     }
     answer.is_random = is_random(question, &answer);
     let fixed = over.or(question.runs.map(|n| n as usize));
+    answer.is_fixed = fixed.is_some();
+    if !answer.is_fixed {
+        answer.budget = question.time.unwrap_or(TIME).as_secs() * scheduler::PACE;
+    }
     answer.verdict = decide(&answer);
     watch.begins(&answer);
-    RunScheduler::new(fixed, answer.is_random, watch).run(&mut answer)?;
+    RunScheduler::new(fixed, watch).run(&mut answer)?;
     answer.verdict = decide(&answer);
     answer.change_costs = day::change_costs(&answer)?;
     Ok(answer)
@@ -154,6 +161,8 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
         stop: comparison.stop.clone(),
         limits: comparison.limits,
         is_random: false,
+        is_fixed: false,
+        budget: f64::INFINITY,
     };
     let spread = |users| question.stagger.unwrap_or_else(|| spread(&answer, users));
     (answer.stagger, answer.stagger_shared) = (spread(answer.users), spread(users_shared));

@@ -39,6 +39,7 @@ mod entries;
 mod lineup;
 mod linux;
 mod loss;
+mod needed;
 mod options;
 mod orbit;
 mod path;
@@ -51,7 +52,10 @@ mod rerun;
 mod result;
 mod scheduler;
 mod score;
+mod sequential;
 mod setting;
+mod standing;
+mod sureness;
 mod switch;
 mod trace;
 mod traffic;
@@ -85,9 +89,9 @@ pub use switch::{Build, SwitchOn};
 pub use trace::Trace;
 pub use traffic::{Activity, LADDER, PAGES, Traffic};
 pub use verdict::{
-    BACKGROUND_NOTED, CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Effect, Gain, HARM_LIMIT,
-    HARM_NOTED, Harm, Objection, PROXY_WORTH, SLOW_NOTED, Verdict, WAIT_NOTED_S, WAIT_RATIO,
-    WASTE_LIMIT, WASTE_NOTED, WORTH,
+    AS_GOOD, Against, BACKGROUND_NOTED, CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Effect, Gain,
+    HARM_LIMIT, HARM_NOTED, Harm, LOSS_LIMIT, Needed, Objection, PROXY_WORTH, SLOW_NOTED,
+    Threshold, Verdict, WAIT_NOTED_S, WAIT_RATIO, WASTE_LIMIT, WASTE_NOTED, WORTH,
 };
 pub use watch::{Ran, Watch};
 

@@ -102,6 +102,11 @@ options! {
     /// Runs of each transport, each with different losses
     runs: u32, or "as many as the decision needs; 4 in real time",
         group(Comparison), range(1..=100_000), set(Comparison);
+    /// How long to look for an answer that holds, about: it is counted in packets, 8
+    /// million for a second, so that the same question has the same answer everywhere
+    time: Duration, or "5 s",
+        group(Comparison), slider(1.0..600.0), set(Comparison),
+        excludes(runs: "is not for --runs, which says how many there are");
     /// Seed of the first run; the same seed gives the same output
     seed: u64, default "1", group(Comparison), set(Comparison);
 }

@@ -75,6 +75,9 @@ pub struct RunResult {
     pub background_lost: Option<f64>,
     /// Largest congestion window of the own users, segments.
     pub max_cwnd: f64,
+    /// Packets that crossed a link, data and acknowledgements, on each link of the way:
+    /// what the run cost. Zero where the host does not count them.
+    pub packets: u64,
 }
 
 impl RunResult {
@@ -135,6 +138,7 @@ impl RunResult {
             p95_queueing_delay_s: link.map_or(0.0, |l| l.p95_queueing_delay.as_secs()),
             background_lost: find(BACKGROUND).map(lost),
             max_cwnd,
+            packets: outcome.packet_hops,
         }
     }
 
@@ -149,6 +153,12 @@ impl RunResult {
     #[must_use]
     pub fn others_time_s(&self, activity: Activity) -> Option<f64> {
         time_of(&self.others, activity)
+    }
+
+    /// The same of all users.
+    #[must_use]
+    pub fn everyones_time_s(&self, activity: Activity) -> Option<f64> {
+        time_of(self.own.iter().chain(&self.others), activity)
     }
 
     /// Own users whose download, pages or video did not end.
@@ -167,8 +177,8 @@ impl RunResult {
 }
 
 /// Mean time of those with this activity.
-fn time_of(users: &[UserResult], activity: Activity) -> Option<f64> {
-    let of = users.iter().filter(|user| user.activity == activity);
+fn time_of<'a>(users: impl IntoIterator<Item = &'a UserResult>, activity: Activity) -> Option<f64> {
+    let of = users.into_iter().filter(|user| user.activity == activity);
     let times: Option<Vec<f64>> = of.map(|user| user.time_s).collect();
     times
         .filter(|times| !times.is_empty())

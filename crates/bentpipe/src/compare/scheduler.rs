@@ -1,105 +1,73 @@
 //! Which runs are made, and how many.
 //!
-//! All rows have the same seeds, so that they can be compared run by run. Everything
-//! runs a few times; what cannot win any more falls out, and the rest runs twice as
-//! often, until few are left. These run beside users of the default, which shows what
-//! they do to others. Then only runs are made that may change the advice: of the
-//! recommended row, of those that may be faster by a gain worth a change, and of what
-//! they do to others where that decides. It ends when nothing is open or the budget is
-//! spent. How many runs there are depends on results alone, never on time.
+//! All rows have the same seeds, so that they can be compared run by run. First each row
+//! has one run: the baseline, the default behind each proxy, then the others, as far as a
+//! part of the budget goes. What is far slower in it is set aside. The rest races: those
+//! whose runs do not tell yet have more, until the next look of the
+//! [rule](super::sequential), beside users of the default as well where others may lose
+//! too much. A row leaves the race when it is known, and pauses while it is shown to be
+//! slower than another that is still in it. When nothing else is open, those that were
+//! set aside or never ran have their turn. It ends when the verdict is clear or the
+//! budget is spent, which is counted in packets: how many runs there are depends on
+//! results alone, never on time.
 
 use super::answer::Answer;
-use super::decide::{self, decide, fastest, objections};
+use super::cell::Cell;
+use super::decide::decide;
 use super::loss::PACKET;
 use super::pep::Pep;
 use super::result::RunResult;
-use super::score::{RowScore, Scores};
-use super::verdict::{CLOSE, HARM_LIMIT, HARM_NOTED, Objection, WORTH};
+use super::score::Scores;
+use super::sequential::{FEWEST, next_look, runs_at};
+use super::standing::{Judgement, Standing, judge};
+use super::verdict::{CLOSE, Certainty};
 use super::watch::{Ran, Watch};
 use crate::Error;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Data packets that all runs together may send over the link, about: a few
-/// seconds on two cores where the decision stays open for so long.
-pub(super) const BUDGET: f64 = 24e6;
+/// Packets that cross a link in a second of the simulator on two cores, about: what
+/// `--time` is counted in.
+pub(super) const PACE: f64 = 8e6;
 
-/// Parts of the budget for the runs of everything, with the rounds in which rows fall
-/// out, and for the first runs of the leaders beside others.
-const SCREENING: f64 = 0.45;
-const SHARING: f64 = 0.15;
+/// Part of the budget for the first runs of everything.
+pub(super) const EXAMINED: f64 = 0.45;
 
-/// Part of the budget for what others lose beside a row that is recommended late.
-const RESERVED: f64 = 0.15;
+/// Packets for runs that all rows have as many: a table of means is read as if they had.
+const EVEN: f64 = 4e6;
+const MOST_EVEN: usize = 46;
 
-/// Fewest and most first runs of everything.
-const FIRST: [f64; 2] = [1.0, 8.0];
+/// Part of the budget that is kept for them.
+const RESERVED: f64 = 0.1;
 
-/// Rounds end with so many runs of what is left.
-const SCREENED: usize = 16;
-
-/// While there are fewer than four runs, what is slower than the fastest by this
-/// share falls out: an interval of so few is too wide to decide by.
-const HOPELESS: f64 = 0.5;
-
-/// First runs beside others, and most.
-const SHARED: [f64; 2] = [4.0, 10.0];
-const MOST_SHARED: usize = 80;
-
-/// Data packets that may be sent so that all rows have as many runs, at most so
-/// many: a table of means is read as if they had.
-const EVEN: f64 = 2.5e6;
-const MOST_EVEN: usize = 64;
-
-/// A gain is known if its interval is no wider than this to either side; otherwise
-/// all rows run on as far as that goes.
-const GAIN_KNOWN: f64 = 0.05;
-
-/// Most runs where they are asked for by number, beside others.
+/// Leaders that run beside users of the default, of a number of runs that is asked for;
+/// where no more rows are compared, all do. And most such runs.
+const LEADERS: usize = 6;
 const FIXED_SHARED: usize = 20;
 
-/// Most runs that decide.
-const DECIDING: usize = 400;
-
-/// Most and fewest leaders that run beside users of the default; where no more rows
-/// are compared, all do.
-const LEADERS: usize = 6;
-const FEWEST_LEADERS: usize = 3;
+/// Most runs of a row.
+const MOST_LOOKS: usize = 14;
 
 /// Makes the runs of a comparison.
 pub(super) struct RunScheduler<'a> {
     /// So many of each row, whatever they show.
     fixed: Option<usize>,
-    /// Another seed gives another result.
-    is_random: bool,
     watch: &'a dyn Watch,
     done: AtomicUsize,
     total: AtomicUsize,
 }
 
 /// Which runs of a row: of the users alone, or beside others.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
     Own,
     Shared,
 }
 
-/// Rows whose further runs may change the advice.
-#[derive(Debug, Default, PartialEq)]
-struct Undecided {
-    own: Vec<usize>,
-    shared: Vec<usize>,
-}
-
 impl<'a> RunScheduler<'a> {
-    pub(super) fn new(
-        fixed: Option<usize>,
-        is_random: bool,
-        watch: &'a dyn Watch,
-    ) -> RunScheduler<'a> {
+    pub(super) fn new(fixed: Option<usize>, watch: &'a dyn Watch) -> RunScheduler<'a> {
         RunScheduler {
             fixed,
-            is_random,
             watch,
             done: AtomicUsize::new(0),
             total: AtomicUsize::new(0),
@@ -116,138 +84,97 @@ impl<'a> RunScheduler<'a> {
             }
             return Ok(());
         }
-        let mut left = (1.0 - RESERVED) * BUDGET;
-        match self.is_random {
-            true => left -= self.screen(answer, &every)?,
-            false => self.extend(answer, &every, 1, Kind::Own)?,
+        self.examine(answer)?;
+        self.race(answer, RESERVED)?;
+        if answer.is_random {
+            self.even_out(answer)?;
+            self.race(answer, 0.0)?;
         }
-        if answer.beside.is_none() {
-            let budget = SHARING * BUDGET;
-            let mut rows = leaders(answer, LEADERS);
-            let mut cost = price(answer, &rows, Kind::Shared);
-            if SHARED[0] * cost > budget {
-                rows = leaders(answer, FEWEST_LEADERS);
-                cost = price(answer, &rows, Kind::Shared);
-            }
-            let runs = within(SHARED, budget / cost);
-            self.extend(answer, &rows, runs, Kind::Shared)?;
-            left -= cost * runs as f64;
-        }
-        left = self.refine(answer, left)?;
-        if self.is_random {
-            left -= self.even_out(answer, EVEN.min(left))?;
-            self.refine(answer, left)?;
-        }
-        self.finish(answer, left + RESERVED * BUDGET)
+        self.finish(answer)
     }
 
-    /// Runs everything, and what may win twice as often again and again. Returns
-    /// what was spent.
-    fn screen(&self, answer: &mut Answer, every: &[usize]) -> Result<f64, Error> {
-        let budget = SCREENING * BUDGET;
-        let first = price(answer, every, Kind::Own);
-        let mut runs = within(FIRST, 0.3 * budget / first);
-        self.extend(answer, every, runs, Kind::Own)?;
-        let mut spent = first * runs as f64;
-        while runs < SCREENED {
-            let rows = contenders(answer);
-            let round = price(answer, &rows, Kind::Own);
-            let more = (((budget - spent) / round) as usize).min(runs);
-            if rows.len() < 2 || more < 1 {
-                break;
-            }
-            runs += more;
-            spent += round * more as f64;
-            self.extend(answer, &rows, runs, Kind::Own)?;
-        }
-        Ok(spent)
-    }
-
-    /// Makes runs that may change the advice as long as the budget lasts. Returns what
-    /// is left of it.
-    fn refine(&self, answer: &mut Answer, mut left: f64) -> Result<f64, Error> {
-        loop {
-            let open = undecided(&Scores::of(answer), answer.beside.is_some());
-            let mut kinds = vec![(Kind::Shared, open.shared, MOST_SHARED)];
-            if self.is_random {
-                kinds.push((Kind::Own, open.own, DECIDING));
-            }
-            let open = kinds.iter().filter(|(_, rows, _)| !rows.is_empty()).count();
-            let budget = left / open.max(1) as f64;
-            let mut grew = false;
-            for (kind, rows, most) in kinds {
-                let has = rows.iter().map(|row| count(answer, *row, kind)).max();
-                let Some(has) = has.filter(|has| has < &most) else {
-                    continue;
-                };
-                // Rows that have fewer runs than others catch up first, as far as the
-                // budget goes.
-                let least = rows.iter().map(|row| count(answer, *row, kind)).min();
-                let most = has + has.max(2).min(most - has);
-                let affordable = |runs: &usize| missing(answer, &rows, *runs, kind) <= budget;
-                let runs = (least.unwrap_or(has)..=most).rev().find(affordable);
-                let runs = runs.unwrap_or(0);
-                let price = missing(answer, &rows, runs, kind);
-                if price == 0.0 {
-                    continue;
-                }
-                left -= price;
-                self.extend(answer, &rows, runs, kind)?;
-                grew = true;
-            }
-            if !grew {
-                return Ok(left);
-            }
-        }
-    }
-
-    /// Gives all rows as many runs as far as the budget goes. Returns what that cost.
-    fn even_out(&self, answer: &mut Answer, budget: f64) -> Result<f64, Error> {
-        let every: Vec<usize> = (0..answer.rows.len()).collect();
-        let price = |runs: usize| missing(answer, &every, runs, Kind::Own);
-        let scores = Scores::of(answer);
-        let base = scores.base();
-        let is_known = decide::over(&scores).pick.is_none_or(|pick| {
-            let gained = base.slower_than(&scores.rows[pick]);
-            gained.ci95 <= GAIN_KNOWN * base.level
-        });
-        let most = every.iter().map(|row| count(answer, *row, Kind::Own)).max();
-        let most = most
-            .filter(|_| is_known)
-            .unwrap_or(MOST_EVEN)
-            .min(MOST_EVEN);
-        let Some(runs) = (1..=most).rev().find(|runs| price(*runs) <= budget) else {
-            return Ok(0.0);
+    /// A first run of each row, as far as a part of the budget goes.
+    fn examine(&self, answer: &mut Answer) -> Result<(), Error> {
+        let baseline = answer.verdict.baseline;
+        self.extend(answer, &[baseline], 1, Kind::Own)?;
+        let name = answer.rows[baseline].name.clone();
+        let rest = (0..answer.rows.len()).filter(|row| *row != baseline);
+        // The default behind each proxy, and what has no other: a proxy of its own.
+        let is_first = |row: &usize| {
+            let row = &answer.rows[*row];
+            row.name == name || row.pep == Pep::Gateway
         };
-        let spent = price(runs);
-        self.extend(answer, &every, runs, Kind::Own)?;
-        Ok(spent)
+        let (mut first, others): (Vec<usize>, Vec<usize>) = rest.partition(is_first);
+        first.extend(others);
+        let mut left = EXAMINED * answer.budget - answer.spent();
+        let fits = first.into_iter().take_while(|row| {
+            left -= cost(answer, *row, Kind::Own);
+            left >= 0.0
+        });
+        let rows: Vec<usize> = fits.collect();
+        self.extend(answer, &rows, 1, Kind::Own)
     }
 
-    /// What is recommended in the end has run beside others as often as what was before
-    /// it, as far as the budget goes, and a few times whatever that costs.
-    fn finish(&self, answer: &mut Answer, mut left: f64) -> Result<(), Error> {
-        let kind = Kind::Shared;
-        for _ in 0..answer.rows.len() {
+    /// Makes runs that may change the verdict as long as the budget lasts, less a part of
+    /// it, and it is not clear.
+    fn race(&self, answer: &mut Answer, reserved: f64) -> Result<(), Error> {
+        loop {
             let scores = Scores::of(answer);
-            let (pick, baseline) = (decide::over(&scores).pick, scores.baseline);
-            let is_unknown = |row: &usize| *row != baseline && harm_is_unknown(&scores.rows[*row]);
-            let Some(pick) = pick.filter(|row| answer.beside.is_none() && is_unknown(row)) else {
+            if scores.base().level.is_infinite() {
+                return self.seek_an_end(answer);
+            }
+            let standings = scores.standings();
+            let judged = judge(&scores, &standings, true);
+            if judged.certainty == Certainty::Clear {
+                return Ok(());
+            }
+            let left = answer.left() - reserved * answer.budget;
+            let Some(round) = next_round(answer, &scores, &standings, &judged, left) else {
                 return Ok(());
             };
-            let both = [pick, baseline];
-            let least = SHARED[0] as usize;
-            let affordable = |runs: &usize| missing(answer, &both, *runs, kind) <= left;
-            let runs = (least..=count(answer, baseline, kind))
-                .rev()
-                .find(affordable);
-            let runs = runs.unwrap_or(least);
-            let price = missing(answer, &both, runs, kind);
-            if price == 0.0 {
-                return Ok(());
+            for (kind, rows) in [(Kind::Own, &round.own), (Kind::Shared, &round.shared)] {
+                self.extend(answer, rows, round.runs, kind)?;
             }
-            left -= price;
-            self.extend(answer, &both, runs, kind)?;
+        }
+    }
+
+    /// Where the baseline did not end: a few runs of everything.
+    fn seek_an_end(&self, answer: &mut Answer) -> Result<(), Error> {
+        let every: Vec<usize> = (0..answer.rows.len()).collect();
+        let runs = if answer.is_random { FEWEST } else { 1 };
+        let price = missing(answer, &every, runs, Kind::Own);
+        match price <= answer.left() {
+            true => self.extend(answer, &every, runs, Kind::Own),
+            false => Ok(()),
+        }
+    }
+
+    /// Gives all rows as many runs as far as that is cheap.
+    fn even_out(&self, answer: &mut Answer) -> Result<(), Error> {
+        let every: Vec<usize> = (0..answer.rows.len()).collect();
+        let budget = EVEN.min(answer.left());
+        let affordable = |runs: &usize| {
+            *runs <= MOST_EVEN && missing(answer, &every, *runs, Kind::Own) <= budget
+        };
+        let looks: Vec<usize> = (0..MOST_LOOKS).map(runs_at).collect();
+        match looks.into_iter().rev().find(affordable) {
+            Some(runs) => self.extend(answer, &every, runs, Kind::Own),
+            None => Ok(()),
+        }
+    }
+
+    /// What is recommended in the end has run beside others a few times, whatever that
+    /// costs.
+    fn finish(&self, answer: &mut Answer) -> Result<(), Error> {
+        for _ in 0..answer.rows.len() {
+            let verdict = decide(answer);
+            let is_measured =
+                |row: usize| answer.beside.is_some() || count(answer, row, Kind::Shared) >= FEWEST;
+            let pick = verdict.pick.filter(|row| *row != verdict.baseline);
+            let Some(pick) = pick.filter(|row| !is_measured(*row)) else {
+                return Ok(());
+            };
+            self.extend(answer, &[pick, verdict.baseline], FEWEST, Kind::Shared)?;
         }
         Ok(())
     }
@@ -328,36 +255,83 @@ fn jobs(answer: &Answer, rows: &[usize], runs: usize, kind: Kind) -> Vec<Job> {
 }
 
 fn count(answer: &Answer, row: usize, kind: Kind) -> usize {
-    let cell = &answer.rows[row].cells[0];
+    runs_of(&answer.rows[row].cells[0], kind).len()
+}
+
+fn runs_of(cell: &Cell, kind: Kind) -> &[RunResult] {
     match kind {
-        Kind::Own => cell.runs.len(),
-        Kind::Shared => cell.shared.len(),
+        Kind::Own => &cell.runs,
+        Kind::Shared => &cell.shared,
     }
 }
 
-/// What one run more of each of these rows costs.
-fn price(answer: &Answer, rows: &[usize], kind: Kind) -> f64 {
-    let costs = rows
-        .iter()
-        .map(|row| cost(answer, *row, kind == Kind::Shared));
-    costs.sum::<f64>().max(1.0)
-}
-
 /// What it costs until all of these rows have so many runs.
-fn missing(answer: &Answer, rows: &[usize], runs: usize, kind: Kind) -> f64 {
+pub(super) fn missing(answer: &Answer, rows: &[usize], runs: usize, kind: Kind) -> f64 {
     let one = |row: &usize| {
         let lacks = runs.saturating_sub(count(answer, *row, kind));
-        lacks as f64 * cost(answer, *row, kind == Kind::Shared)
+        lacks as f64 * cost(answer, *row, kind)
     };
     rows.iter().map(one).sum()
 }
 
+impl Answer {
+    /// Packets that all runs so far took over links.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        let cells = self.rows.iter().flat_map(|row| &row.cells);
+        let runs = cells.flat_map(|cell| cell.runs.iter().chain(&cell.shared));
+        runs.map(|run| run.packets).sum()
+    }
+
+    /// The same; of what else than the simulator runs, an estimate.
+    fn spent(&self) -> f64 {
+        if self.is_simulated() {
+            return self.packets() as f64;
+        }
+        let of = |kind| {
+            (0..self.rows.len())
+                .map(move |row| count(self, row, kind) as f64 * cost(self, row, kind))
+        };
+        of(Kind::Own).chain(of(Kind::Shared)).sum()
+    }
+
+    fn left(&self) -> f64 {
+        self.budget - self.spent()
+    }
+}
+
+/// What one run more of a row costs: packets, of all sizes. Of the runs that it has, or
+/// else by what the baseline's come to.
+pub(super) fn cost(answer: &Answer, row: usize, kind: Kind) -> f64 {
+    let measured = |row: usize, kind: Kind| {
+        let of = |cell: &Cell| {
+            let runs = runs_of(cell, kind);
+            let packets: u64 = runs.iter().map(|run| run.packets).sum();
+            packets as f64 / runs.len() as f64
+        };
+        let sum: f64 = answer.rows[row].cells.iter().map(of).sum();
+        Some(sum).filter(|sum| *sum > 0.0)
+    };
+    measured(row, kind).unwrap_or_else(|| {
+        let other = match kind {
+            Kind::Own => Kind::Shared,
+            Kind::Shared => Kind::Own,
+        };
+        let (base, of) = (answer.verdict.baseline, |row, kind| {
+            volume(answer, row, kind)
+        });
+        let scaled = |from, kind_from| Some(measured(from, kind_from)? / of(from, kind_from));
+        let scale = scaled(row, other).or_else(|| scaled(base, Kind::Own));
+        // Each packet and every second acknowledgement.
+        scale.unwrap_or(1.5) * of(row, kind)
+    })
+}
+
 /// Data packets of a run of each size, about, each leg counted.
-pub(super) fn cost(answer: &Answer, row: usize, shared: bool) -> f64 {
-    let users = if shared {
-        answer.users_shared
-    } else {
-        answer.users
+pub(super) fn volume(answer: &Answer, row: usize, kind: Kind) -> f64 {
+    let users = match kind {
+        Kind::Shared => answer.users_shared,
+        Kind::Own => answer.users,
     };
     let legs = match answer.rows[row].pep {
         Pep::None | Pep::Snoop => 1.0,
@@ -379,114 +353,94 @@ pub(super) fn cost(answer: &Answer, row: usize, shared: bool) -> f64 {
     (legs * (all + background) / PACKET as f64).max(200.0)
 }
 
-fn within([least, most]: [f64; 2], x: f64) -> usize {
-    x.clamp(least, most) as usize
+/// The runs that are made next: until these rows have so many.
+#[derive(Debug, Default, PartialEq)]
+struct Round {
+    own: Vec<usize>,
+    shared: Vec<usize>,
+    runs: usize,
 }
 
-/// The rows that may still be the fastest, and the baseline.
-fn contenders(answer: &Answer) -> Vec<usize> {
-    let scores = Scores::of(answer);
-    let (rows, objections) = (&scores.rows, objections(&scores));
-    let Some(best) = fastest(rows, &objections) else {
-        return (0..rows.len()).collect();
+/// The next round; `None` if the budget is spent, or nothing more is to be learnt.
+fn next_round(
+    answer: &Answer,
+    scores: &Scores,
+    standings: &[Standing],
+    judged: &Judgement,
+    left: f64,
+) -> Option<Round> {
+    let tiers = scores.tiers(standings, judged);
+    let is_beside = answer.beside.is_some();
+    for wanted in tiers {
+        let mut wanted: Vec<(usize, Kind)> = wanted
+            .into_iter()
+            // Runs beside others show both.
+            .map(|(row, kind)| (row, if is_beside { Kind::Own } else { kind }))
+            .filter(|(_, kind)| answer.is_random || *kind == Kind::Shared)
+            .filter(|(row, kind)| count(answer, *row, *kind) < runs_at(MOST_LOOKS))
+            .collect();
+        // The fastest first, and all of them as far as the budget goes.
+        wanted.sort_by(|a, b| scores.rows[a.0].level.total_cmp(&scores.rows[b.0].level));
+        while !wanted.is_empty() {
+            let round = round_of(answer, &wanted);
+            let price = missing(answer, &round.own, round.runs, Kind::Own)
+                + missing(answer, &round.shared, round.runs, Kind::Shared);
+            if price <= left {
+                return Some(round);
+            }
+            let last = wanted[wanted.len() - 1].0;
+            wanted.retain(|(row, _)| *row != last);
+        }
+    }
+    None
+}
+
+/// The next look of those that have had the fewest runs.
+fn round_of(answer: &Answer, wanted: &[(usize, Kind)]) -> Round {
+    let counts = wanted.iter().map(|(row, kind)| count(answer, *row, *kind));
+    // What never ran has one run first.
+    let runs = match counts.min() {
+        None | Some(0) => 1,
+        Some(least) => next_look(least),
     };
-    let most = rows.iter().map(|row| row.scores.len()).max().unwrap_or(0);
-    let may_win = |i: usize| {
-        let slower = rows[i].slower_than(&rows[best]);
-        let margin = match most {
-            ..4 => HOPELESS * rows[best].level,
-            _ => slower.ci95,
-        };
-        let is_seen = rows[i].scores.len() == most;
-        is_seen && objections[i].is_none() && slower.mean - margin < CLOSE * rows[best].level
+    let of = |kind: Kind| {
+        let rows = wanted.iter().filter(|(_, of)| *of == kind);
+        let mut rows: Vec<usize> = rows
+            .map(|(row, _)| *row)
+            .filter(|row| count(answer, *row, kind) < runs)
+            .collect();
+        if !rows.is_empty() {
+            rows.push(answer.verdict.baseline);
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        rows
     };
-    (0..rows.len())
-        .filter(|i| *i == scores.baseline || may_win(*i))
-        .collect()
+    Round {
+        own: of(Kind::Own),
+        shared: of(Kind::Shared),
+        runs,
+    }
 }
 
 /// The rows that could be recommended, at most so many, and the baseline.
 fn leaders(answer: &Answer, most: usize) -> Vec<usize> {
     let scores = Scores::of(answer);
-    let (rows, objections) = (&scores.rows, objections(&scores));
+    let (rows, standings) = (&scores.rows, scores.standings());
     if rows.len() <= most {
         return (0..rows.len()).collect();
     }
     // What is slower than the baseline is not recommended.
     let usual = scores.base().level * (1.0 + 2.0 * CLOSE);
+    let is_out = |row: usize| matches!(standings[row], Standing::Out(_) | Standing::Baseline);
     let mut order: Vec<usize> = (0..rows.len())
-        .filter(|i| *i != scores.baseline && objections[*i].is_none() && rows[*i].level <= usual)
+        .filter(|i| !is_out(*i) && rows[*i].level <= usual)
         .collect();
     order.sort_by(|a, b| rows[*a].level.total_cmp(&rows[*b].level));
     order.truncate(most - 1);
-    // A proxy of its own: what others lose is held against its default.
     order.push(scores.baseline);
     order.sort_unstable();
     order
-}
-
-/// The rows whose further runs may change the advice; `is_beside` if all runs are
-/// shared with others.
-fn undecided(scores: &Scores, is_beside: bool) -> Undecided {
-    let mut found = Undecided::default();
-    let (rows, baseline) = (&scores.rows, scores.baseline);
-    let Some(pick) = decide::over(scores).pick else {
-        return found;
-    };
-    let best = &rows[pick];
-    let is_open = |row: &RowScore| {
-        let slower = row.slower_than(best);
-        // It may be faster by more than is worth a change.
-        let lead = slower.mean - slower.ci95;
-        let may_be_better = slower.mean.is_finite() && lead < -WORTH * best.level;
-        may_be_better && slower.ci95 > 0.5 * CLOSE * best.level
-    };
-    for (i, objection) in objections(scores).into_iter().enumerate() {
-        let row = &rows[i];
-        match objection {
-            _ if i == pick => {}
-            None if is_open(row) => found.own.push(i),
-            // It would be recommended if others lost a little less.
-            Some(Objection::Harms(_)) if row.level < best.level && harm_may_do(row) => {
-                found.shared.push(i);
-            }
-            _ => {}
-        }
-    }
-    if !found.own.is_empty() {
-        found.own.push(pick);
-    }
-    if pick != baseline && harm_is_unknown(best) {
-        found.shared.push(pick);
-    }
-    if is_beside {
-        // The same runs show both.
-        found.own.append(&mut found.shared);
-    }
-    for rows in [&mut found.own, &mut found.shared] {
-        if !rows.is_empty() {
-            rows.push(baseline);
-        }
-        rows.sort_unstable();
-        rows.dedup();
-    }
-    found
-}
-
-/// True if more runs may show that it does no more to others than it may.
-fn harm_may_do(row: &RowScore) -> bool {
-    row.harm.is_some_and(|harm| {
-        let ci = harm.ci95.unwrap_or(f64::INFINITY);
-        harm.share - ci < HARM_LIMIT
-    })
-}
-
-/// True if what is said of what others lose may be wrong by more than is noted.
-fn harm_is_unknown(row: &RowScore) -> bool {
-    row.harm.is_none_or(|harm| {
-        let ci = harm.ci95.unwrap_or(f64::INFINITY);
-        ci > HARM_NOTED && harm.share + ci > HARM_NOTED
-    })
 }
 
 #[cfg(test)]

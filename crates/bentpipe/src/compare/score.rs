@@ -6,6 +6,7 @@ use super::candidate::{Availability, DEFAULT, Hosts};
 use super::cell::Cell;
 use super::pep::Pep;
 use super::result::RunResult;
+use super::sequential::Plan;
 use super::traffic::Activity;
 use super::verdict::{HARM_NOTED, Harm, WAIT_NOTED_S, WAIT_RATIO, WASTE_NOTED};
 use bentpipe_study::stats::{Summary, ci95, mean};
@@ -20,6 +21,8 @@ pub(super) struct Scores {
     pub(super) baseline: usize,
     /// Share of the packets that the link loses, whatever is sent.
     pub(super) lost: f64,
+    /// How often they are looked at.
+    pub(super) plan: Plan,
 }
 
 /// How two rows differ, by runs with the same seeds.
@@ -39,6 +42,13 @@ pub(super) struct RowScore {
     pub(super) deployable: bool,
     /// A score for each seed; `None` where a user did not end.
     pub(super) scores: Vec<Option<f64>>,
+    /// The same of each activity alone, where there are several.
+    pub(super) by_activity: Vec<(Activity, Vec<Option<f64>>)>,
+    /// A score of users of the default beside it for each seed; of the baseline that of
+    /// all users, who are alike.
+    pub(super) others: Vec<Option<f64>>,
+    /// Packets sent again / packets sent, for each seed.
+    pub(super) resent: Vec<f64>,
     pub(super) harm: Option<Harm>,
     pub(super) resent_share: f64,
     pub(super) wait_s: f64,
@@ -111,6 +121,11 @@ impl Scores {
         let baseline = baseline.unwrap_or(0);
         let activities = answer.traffic.activities();
         let base = &answer.rows[baseline];
+        let plan = match (answer.is_random, answer.is_fixed) {
+            (false, _) => Plan::Exact,
+            (true, true) => Plan::Once,
+            (true, false) => Plan::Looks,
+        };
         // On idealised hosts the best idea is sought.
         let is_idea = |row: &Row| {
             let ideas = answer.hosts == Hosts::Rfc && row.availability == Availability::Absent;
@@ -121,13 +136,22 @@ impl Scores {
             let scores = scores(row, base, sizes, &activities);
             let cells = || sizes.iter().map(|size| &row.cells[*size]);
             let over = |f: fn(&Cell) -> f64| mean(&cells().map(f).collect::<Vec<_>>());
+            let alone = |of: &Activity| (*of, self::scores(row, base, sizes, &[*of]));
+            let by_activity = match activities.len() {
+                1 => Vec::new(),
+                _ => activities.iter().map(alone).collect(),
+            };
+            let others = others(answer, row, base, sizes, &activities);
             RowScore {
                 effort: (effort(row.pep), row.availability),
                 deployable: row.is_deployable() || is_idea(row),
                 level: level(&scores, &base_scores),
                 scores,
+                by_activity,
+                resent: resent(row, sizes),
                 is_random: answer.is_random,
-                harm: harm(row, base, sizes, &activities),
+                harm: others.as_ref().and_then(|(_, harm)| *harm),
+                others: others.map_or_else(Vec::new, |(others, _)| others),
                 resent_share: over(Cell::resent_share),
                 wait_s: over(Cell::p95_queueing_delay_s),
             }
@@ -136,7 +160,18 @@ impl Scores {
             rows: answer.rows.iter().map(score).collect(),
             baseline,
             lost: answer.path.lost(),
+            plan,
         }
+    }
+
+    /// What a row does to others, with what is shown of it.
+    pub(super) fn harm_of(&self, row: usize) -> Option<Harm> {
+        let between = self.harm_between(row);
+        self.rows[row].harm.map(|harm| Harm {
+            least: between.map(|between| between[0]),
+            most: between.map(|between| between[1]),
+            ..harm
+        })
     }
 
     /// The baseline's.
@@ -149,8 +184,10 @@ impl Answer {
     /// What each row does to others; `None` where that was not measured.
     #[must_use]
     pub fn harms(&self) -> Vec<Option<Harm>> {
-        let scores = Scores::of(self).rows.into_iter();
-        scores.map(|row| row.harm).collect()
+        let scores = Scores::of(self);
+        (0..scores.rows.len())
+            .map(|row| scores.harm_of(row))
+            .collect()
     }
 
     /// The rows of each proxy, the fastest first.
@@ -266,36 +303,86 @@ fn score(
     all.map(|all| mean(&all))
 }
 
-/// What a row does to others; `None` where that was not measured.
-fn harm(row: &Row, base: &Row, sizes: &[usize], activities: &[Activity]) -> Option<Harm> {
+/// Packets sent again / packets sent in each run, the mean over the sizes.
+fn resent(row: &Row, sizes: &[usize]) -> Vec<f64> {
+    let runs = row.cells.first().map_or(0, |cell| cell.runs.len());
+    let of = |run: usize| {
+        let cells = sizes
+            .iter()
+            .filter_map(|size| row.cells[*size].runs.get(run));
+        mean(&cells.map(|run| run.resent_share).collect::<Vec<_>>())
+    };
+    (0..runs).map(of).collect()
+}
+
+/// What others experience beside a row, for each seed, and what that comes to against
+/// the baseline; `None` where it was not measured.
+#[allow(clippy::type_complexity, reason = "two results of one measurement")]
+fn others(
+    answer: &Answer,
+    row: &Row,
+    base: &Row,
+    sizes: &[usize],
+    activities: &[Activity],
+) -> Option<(Vec<Option<f64>>, Option<Harm>)> {
     let runs: RunsOf = match row.cells.first()?.shared.is_empty() {
         true => |cell| &cell.runs,
         false => |cell| &cell.shared,
     };
+    // Beside users of the default all who have the default are alike: the mean of all
+    // of them varies less than that of half.
+    let usual_time: TimeOf = match answer.beside {
+        None => RunResult::everyones_time_s,
+        Some(_) => RunResult::others_time_s,
+    };
+    let is_base = std::ptr::eq(row, base);
+    let time = if is_base {
+        usual_time
+    } else {
+        RunResult::others_time_s
+    };
     // Of the seeds that both have: the baseline may have more.
     let n = runs(&row.cells[0]).len().min(runs(&base.cells[0]).len());
-    let first = |row: &Row| {
+    let first = |row: &Row, time: TimeOf| {
         let times = runs(&row.cells[sizes[0]]).iter().take(n);
-        let times = times.filter_map(|run| run.others_time_s(activities[0]));
+        let times = times.filter_map(|run| time(run, activities[0]));
         let times: Vec<f64> = times.collect();
         (!times.is_empty()).then(|| mean(&times))
     };
-    let (before_s, after_s) = (first(base)?, first(row)?);
-    let usual = usual(base, sizes, activities, runs, RunResult::others_time_s);
-    let score = |row: &Row, i| score(row, i, &usual, runs, RunResult::others_time_s);
-    let pairs = (0..n).filter_map(|i| Some((score(row, i)?, score(base, i)?)));
-    let (with, without): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    let differences: Vec<f64> = with.iter().zip(&without).map(|(a, b)| a - b).collect();
+    RunResult::others_time_s(runs(&row.cells[0]).first()?, activities[0])?;
+    let usual = usual(base, sizes, activities, runs, usual_time);
+    let with: Vec<_> = (0..n).map(|i| score(row, i, &usual, runs, time)).collect();
+    let before: Vec<_> = (0..n)
+        .map(|i| score(base, i, &usual, runs, usual_time))
+        .collect();
+    let times = first(base, usual_time).zip(first(row, time));
+    let found = times.and_then(|times| harm(&with, &before, times));
+    Some((with, found))
+}
+
+/// By the scores of others beside a row and beside the baseline; the times are means.
+fn harm(
+    with: &[Option<f64>],
+    before: &[Option<f64>],
+    (before_s, after_s): (f64, f64),
+) -> Option<Harm> {
+    let pairs = with
+        .iter()
+        .zip(before)
+        .filter_map(|(a, b)| Some(((*a)?, (*b)?)));
+    let (with, before): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let differences: Vec<f64> = with.iter().zip(&before).map(|(a, b)| a - b).collect();
     if differences.is_empty() {
         return None;
     }
-    let usual = mean(&without);
+    let usual = mean(&before);
     Some(Harm {
         share: mean(&differences) / usual,
         ci95: ci95(&differences).map(|ci| ci / usual),
         before_s,
         after_s,
         runs: differences.len(),
+        ..Harm::default()
     })
 }
 

@@ -1,5 +1,6 @@
 //! What is decided, and the thresholds of the [decision](super::decide).
 
+use super::traffic::Activity;
 use bentpipe_outcome::record;
 use bentpipe_units::Bytes;
 
@@ -16,6 +17,13 @@ pub const CLOSE_AND_GENTLER: f64 = 0.04;
 /// A proxy must gain this over what needs none, or a lesser one: a box to buy and to
 /// keep must give a little more than a setting.
 pub const PROXY_WORTH: f64 = 0.05;
+
+/// The recommended row is shown to be at most this share of the baseline's time slower
+/// than any other that could be: a few percent are noticed by nobody.
+pub const AS_GOOD: f64 = 0.05;
+
+/// Where users do several things, none of them may take longer by more than this.
+pub const LOSS_LIMIT: f64 = 0.05;
 
 /// A setting that slows others down by more than this is not recommended: a
 /// fifth is what RFC 5033 would not call a minor effect, and who shares the link
@@ -71,6 +79,74 @@ pub struct Verdict {
     pub by_size: Vec<(Bytes, usize, Gain)>,
     /// How sure it is.
     pub certainty: Certainty,
+    /// Where it is not clear: the row that may be better than the pick, or that the pick
+    /// may be no better than, and what decides between the two.
+    pub against: Option<Against>,
+}
+
+/// What a verdict that is not clear stands against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+pub struct Against {
+    /// The other row.
+    pub row: usize,
+    /// What it gains over the baseline.
+    pub gain: Option<Gain>,
+    /// What others lose beside it.
+    pub harm: Option<Harm>,
+    /// What decides between the two.
+    pub threshold: Threshold,
+    /// What would probably tell, of an open verdict.
+    pub needed: Option<Needed>,
+}
+
+record! {
+    /// The runs that an open verdict probably needs, of each row that is open.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+    pub struct Needed document {
+        /// At least so many runs.
+        counter least_runs: usize;
+        /// So many are enough in four of five cases.
+        counter runs: usize;
+        /// Packets that those of all open rows take.
+        counter packets: u64;
+        /// What `--time` takes to make them, all runs so far included, seconds.
+        gauge time_s: f64;
+    }
+}
+
+/// What decides whether a row is recommended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
+pub enum Threshold {
+    /// The least that is worth a change: [`WORTH`], of a proxy [`PROXY_WORTH`].
+    Gain,
+    /// What others may lose: [`HARM_LIMIT`].
+    Harm,
+    /// What may be sent again: [`WASTE_LIMIT`].
+    Waste,
+    /// What an activity may lose: [`LOSS_LIMIT`].
+    Loss(Activity),
+    /// Whether all runs end.
+    End,
+    /// Which of two is faster: [`AS_GOOD`].
+    Faster,
+}
+
+impl Threshold {
+    /// A word for JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Threshold::Gain => "gain",
+            Threshold::Harm => "harm",
+            Threshold::Waste => "waste",
+            Threshold::Loss(_) => "loss of an activity",
+            Threshold::End => "unfinished runs",
+            Threshold::Faster => "faster",
+        }
+    }
 }
 
 record! {
@@ -83,6 +159,11 @@ record! {
         /// Half of the width of its 95% interval, by differences with the same
         /// seeds; null for a single run.
         gauge ci95: Option<f64>;
+        /// It is shown to be at least this, by the rule of the verdict (1% of error over
+        /// all looks); null of few runs.
+        gauge least: Option<f64>;
+        /// It is shown to be at most this.
+        gauge most: Option<f64>;
         /// Runs that it rests on.
         counter runs: usize;
     }
@@ -98,6 +179,10 @@ record! {
         gauge share: f64 as "time_lost_share";
         /// Half of the width of its 95% interval; null for a single run.
         gauge ci95: Option<f64>;
+        /// It is shown to be at least this, by the rule of the verdict; null of few runs.
+        gauge least: Option<f64> as "time_lost_share_least";
+        /// It is shown to be at most this.
+        gauge most: Option<f64> as "time_lost_share_most";
         /// Mean time of an other user beside the baseline, seconds, of the smallest
         /// size and first activity.
         gauge before_s: f64 as "time_before_s";
@@ -112,13 +197,12 @@ impl Harm {
     /// What the runs say.
     #[must_use]
     pub fn effect(&self) -> Effect {
-        // One run proves nothing.
-        let ci = self.ci95.unwrap_or(f64::INFINITY);
+        let most = self.most.unwrap_or(self.share + self.half());
         if self.beyond_chance() > HARM_NOTED {
             Effect::Hurts
-        } else if self.share > HARM_NOTED || self.share + ci > HARM_LIMIT {
+        } else if self.share > HARM_NOTED || most > HARM_LIMIT {
             Effect::MayHurt
-        } else if self.share + ci < -HARM_NOTED {
+        } else if most < -HARM_NOTED {
             Effect::Helps
         } else {
             Effect::None
@@ -128,10 +212,15 @@ impl Harm {
     /// What is certain of it: what chance alone could explain is taken off.
     #[must_use]
     pub fn beyond_chance(&self) -> f64 {
-        match self.share > self.ci95.unwrap_or(f64::INFINITY) {
+        match self.least.unwrap_or(self.share - self.half()) > 0.0 {
             true => self.share,
             false => 0.0,
         }
+    }
+
+    /// Half of the 95% interval: one run proves nothing.
+    fn half(&self) -> f64 {
+        self.ci95.unwrap_or(f64::INFINITY)
     }
 }
 
@@ -175,6 +264,8 @@ pub enum Objection {
     Wastes(f64),
     /// So many of its runs did not end.
     DoesNotEnd(usize),
+    /// One of the things that its users do takes longer.
+    Loses(Activity),
 }
 
 impl Objection {
@@ -186,6 +277,7 @@ impl Objection {
             Objection::Harms(_) => "harms others",
             Objection::Wastes(_) => "wastes",
             Objection::DoesNotEnd(_) => "does not end",
+            Objection::Loses(_) => "an activity loses",
         }
     }
 }
@@ -239,10 +331,13 @@ pub enum Cost {
 pub enum Certainty {
     /// Nothing is random: another run would be the same.
     Exact,
-    /// Other losses would hardly change the decision.
+    /// Shown, with an error of at most 5% over all rows and looks.
     #[default]
     Clear,
-    /// Another row may be faster by more than a few percent.
+    /// What is not shown is known to lie near a threshold, so that other runs may give
+    /// another advice and neither is far from right.
+    Borderline,
+    /// The runs do not tell.
     Open,
 }
 
@@ -253,6 +348,7 @@ impl Certainty {
         match self {
             Certainty::Exact => "exact",
             Certainty::Clear => "clear",
+            Certainty::Borderline => "borderline",
             Certainty::Open => "open",
         }
     }

@@ -5,8 +5,10 @@ use super::candidate::{Availability, DEFAULT, Hosts};
 use super::cell::Cell;
 use super::pep::Pep;
 use super::switch::{Build, SwitchOn};
-use super::traffic::Traffic;
-use super::verdict::{Certainty, Cost, Effect, Gain, HARM_NOTED, Harm, Objection, WORTH};
+use super::traffic::{Activity, Traffic};
+use super::verdict::{
+    Certainty, Cost, Effect, Gain, HARM_LIMIT, HARM_NOTED, Harm, LOSS_LIMIT, Objection, PROXY_WORTH,
+};
 use bentpipe_report::text::{percent, seconds};
 use bentpipe_units::math;
 
@@ -27,19 +29,31 @@ impl Answer {
             Hosts::Linux => "Use",
             Hosts::Rfc => "Best of these variants:",
         };
-        match self.is_kept() {
-            true if self.verdict.certainty == Certainty::Open => format!(
-                "Keep {}{} for now: nothing else is measurably faster in these runs.",
-                pick.name,
-                behind(pick.pep)
-            ),
-            true => format!(
-                "Keep {}{}: {}.",
-                pick.name,
-                behind(pick.pep),
-                self.why_kept()
-            ),
-            false => format!("{what} {}{}.", pick.name, behind(pick.pep)),
+        let name = format!("{}{}", pick.name, behind(pick.pep));
+        match (self.verdict.certainty, self.is_kept()) {
+            (Certainty::Borderline, _) => self.between(&name),
+            (Certainty::Open, true) => {
+                format!(
+                    "Open after {}: keep {name} for now.",
+                    counted(self.most_runs())
+                )
+            }
+            (Certainty::Open, false) => {
+                let gain = self.verdict.gain.and_then(|gain| gain.least);
+                let harm = self.verdict.harm.and_then(|harm| harm.most);
+                // It is worth it, and something else may be better still.
+                let is_worth = gain.is_some_and(|least| least > PROXY_WORTH)
+                    && harm.is_some_and(|most| most < HARM_LIMIT);
+                let runs = counted(self.most_runs());
+                match is_worth {
+                    true => format!("Open after {runs}: use {name} for now."),
+                    false => format!("Open after {runs}: {name} leads."),
+                }
+            }
+            (Certainty::Clear | Certainty::Exact, true) => {
+                format!("Keep {name}: {}.", self.why_kept())
+            }
+            (Certainty::Clear | Certainty::Exact, false) => format!("{what} {name}."),
         }
     }
 
@@ -93,6 +107,7 @@ impl Answer {
         lines.extend(self.what_is_as_good());
         lines.extend(self.what_is_rejected());
         lines.extend(self.how_sure());
+        lines.extend(self.what_was_not_run());
         lines
     }
 
@@ -139,6 +154,9 @@ impl Answer {
         };
         let mut text = self.subject(size);
         text = capital(&text);
+        if self.traffic == Traffic::Mixed && !self.is_kept() {
+            return self.what_each_activity_gives(pick, base);
+        }
         if self.is_kept() {
             return format!("{text} {takes} {}.", seconds(time(base)));
         }
@@ -152,14 +170,42 @@ impl Answer {
             seconds(time(pick)),
             seconds(time(base))
         );
-        let over = match (self.sizes.len() > 1, self.traffic) {
-            (true, _) => "; over all sizes ",
-            (false, Traffic::Mixed) => "; over all they do ",
-            _ => ": ",
+        let over = match self.sizes.len() > 1 {
+            true => "; over all sizes ",
+            false => ": ",
         };
         match self.verdict.gain {
             Some(gain) => format!("{text}{over}{}.", less(&gain)),
             None => format!("{text}."),
+        }
+    }
+
+    /// The change of each of several activities, and the mean of them, which decides.
+    fn what_each_activity_gives(&self, pick: &Row, base: &Row) -> String {
+        let one = |activity: &Activity| {
+            let last = pick.cells.len() - 1;
+            let time = |row: &Row| row.cells[last].time_of(*activity).map(|time| time.mean);
+            let (with, before) = (time(pick)?, time(base)?);
+            let what = match activity {
+                Activity::Video => "the wait for a video is",
+                Activity::Web => "a page takes",
+                Activity::Download => "a download takes",
+            };
+            Some(format!(
+                "{what} {} instead of {} ({}%)",
+                seconds(with),
+                seconds(before),
+                signed(with / before - 1.0)
+            ))
+        };
+        let each: Vec<String> = self.traffic.activities().iter().filter_map(one).collect();
+        let each = capital(&list(&each));
+        match self.verdict.gain {
+            Some(gain) => format!(
+                "{each}. The mean of these changes, with equal weights, decides: {}.",
+                less(&gain)
+            ),
+            None => format!("{each}."),
         }
     }
 
@@ -210,10 +256,19 @@ impl Answer {
     /// What a setting does to others, in a sentence.
     fn effect(&self, subject: &str, beside: &str, harm: &Harm) -> String {
         let other = self.beside.as_deref().unwrap_or(DEFAULT);
-        let sure = harm.ci95.map(|ci| {
-            let (least, most) = (signed(harm.share - ci), signed(harm.share + ci));
-            format!("95% CI {least} to {most}%")
-        });
+        let shown = harm.least.zip(harm.most);
+        let sure = match (shown, harm.ci95) {
+            (Some((least, most)), _) if most - least < 0.001 => None,
+            (Some((least, most)), _) => {
+                let runs = counted(harm.runs);
+                Some(format!("{} to {}%; {runs}", signed(least), signed(most)))
+            }
+            (None, Some(ci)) => {
+                let (least, most) = (signed(harm.share - ci), signed(harm.share + ci));
+                Some(format!("95% CI {least} to {most}%"))
+            }
+            (None, None) => None,
+        };
         let percent = match &sure {
             Some(sure) => format!("{}%; {sure}", signed(harm.share)),
             None => format!("{}%", signed(harm.share)),
@@ -357,49 +412,45 @@ impl Answer {
             Objection::Harms(share) => format!("slows others down by {:.0}%", 100.0 * share),
             Objection::Wastes(share) => format!("retransmits {} of its packets", percent(*share)),
             Objection::DoesNotEnd(count) => format!("did not finish in {}", counted(*count)),
+            Objection::Loses(activity) => format!(
+                "takes more than {:.0}% longer for a {}",
+                100.0 * LOSS_LIMIT,
+                activity.unit()
+            ),
         };
         Some(format!(
             "{}{time} is faster but not recommended: it {why}.",
             row_name(row)
         ))
     }
-
-    fn how_sure(&self) -> Option<String> {
-        let runs = self.most_runs();
-        match self.verdict.certainty {
-            Certainty::Exact => Some("One run is exact: nothing here is random.".to_owned()),
-            Certainty::Clear => None,
-            Certainty::Open => Some(format!(
-                "Uncertain: after {} another setting may still be faster by more than {:.0}%; \
-                 --runs {} narrows it down.",
-                counted(runs),
-                100.0 * WORTH,
-                (runs * 4).max(50)
-            )),
-        }
-    }
 }
 
-/// `28% less time (95% CI 20 to 36%; 50 runs)`.
+/// `28% less time (20 to 36% less; 50 runs)`: what is shown of it, or else its 95% interval.
 fn less(gain: &Gain) -> String {
     let share = 100.0 * gain.share;
     let main = match gain.share >= 0.6 {
         true => format!("{:.1} times as fast", 1.0 / (1.0 - gain.share).max(1e-3)),
         false => format!("{share:.0}% less time"),
     };
-    match gain.ci95 {
-        Some(ci) => format!(
-            "{main} (95% CI {:.0} to {:.0}% less; {} runs)",
+    let runs = gain.runs;
+    match (gain.least.zip(gain.most), gain.ci95) {
+        (Some((least, most)), _) if most - least < 0.001 => main,
+        (Some((least, most)), _) => format!(
+            "{main} ({:.0} to {:.0}% less; {runs} runs)",
+            100.0 * least,
+            (100.0 * most).min(100.0)
+        ),
+        (None, Some(ci)) => format!(
+            "{main} (95% CI {:.0} to {:.0}% less; {runs} runs)",
             share - 100.0 * ci,
             (share + 100.0 * ci).min(100.0),
-            gain.runs
         ),
-        None => main,
+        (None, None) => main,
     }
 }
 
 /// `12 runs`, `one run`.
-fn counted(runs: usize) -> String {
+pub(super) fn counted(runs: usize) -> String {
     match runs {
         1 => "one run".to_owned(),
         n => format!("{n} runs"),
@@ -407,7 +458,7 @@ fn counted(runs: usize) -> String {
 }
 
 /// What follows the name of a setting behind a proxy.
-fn behind(pep: Pep) -> String {
+pub(super) fn behind(pep: Pep) -> String {
     match pep {
         Pep::None => String::new(),
         pep => format!(" behind {}", pep.describe()),
@@ -415,7 +466,7 @@ fn behind(pep: Pep) -> String {
 }
 
 /// A row in a sentence.
-fn row_name(row: &Row) -> String {
+pub(super) fn row_name(row: &Row) -> String {
     match row.pep {
         Pep::None => row.name.clone(),
         Pep::Gateway => row.pep.describe().to_owned(),
@@ -438,7 +489,7 @@ fn capital(text: &str) -> String {
 }
 
 /// `a, b and c`; of many, the first.
-fn list(names: &[String]) -> String {
+pub(super) fn list(names: &[String]) -> String {
     let mut shown: Vec<String> = names.iter().take(NAMED).cloned().collect();
     if names.len() > NAMED {
         shown.push(format!("{} more", names.len() - NAMED));

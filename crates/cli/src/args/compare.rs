@@ -23,13 +23,18 @@ Examples:
   bentpipe compare --orbit iridium --from Anchorage --to Oslo --over 24h --plot day.svg
   bentpipe compare --trace downlink.trace,delay.txt --users 3
   bentpipe compare --transport bp_hybla --on both --runs 8
+  bentpipe compare --users 40 --traffic web --pep none,split,gateway --time 60s
   bentpipe compare --hosts rfc --loss 1% --details
   bentpipe compare --json | jq '.rows[] | {pep, transport, times_s: [.cells[].time_s.mean]}'
 
 A transport is a congestion control and, after plus signs, what is changed around
 it: `IW 32` (initial window, segments), `clamp 1 BDP` (the window at most),
 `buffers` (that hold what the link does), `k=4` (a parameter). `--transport all`
-compares every name.")]
+compares every name.
+
+A verdict is clear, with an error of at most 5% over all settings and looks at the
+runs; borderline, if what decides lies near a threshold (a gain of 3%, or 5% for a
+proxy; 20% that others lose); or open, if the runs do not tell.")]
 pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) asked: Asked,

@@ -32,7 +32,9 @@ fn the_verdict_comes_first_and_every_line_fits() {
     assert_eq!(lines.next(), Some(""));
     let verdict = lines.next().unwrap();
     assert!(
-        ["Use ", "Keep "].iter().any(|w| verdict.starts_with(w)),
+        ["Use ", "Keep ", "Open ", "Borderline "]
+            .iter()
+            .any(|w| verdict.starts_with(w)),
         "{verdict}"
     );
     for line in text.lines() {

@@ -108,11 +108,14 @@ impl State {
         has_begun || self.rounds > 0 || !self.changed.is_empty()
     }
 
-    /// True once each row has a run of each size.
+    /// True once what gains are held against has a run of each size: some rows may never
+    /// have one.
     fn is_comparable(&self) -> bool {
-        let rows = self.answer.iter().flat_map(|answer| &answer.rows);
-        let mut cells = rows.flat_map(|row| &row.cells).peekable();
-        cells.peek().is_some() && cells.all(|cell| !cell.runs.is_empty())
+        let has_runs = |answer: &Answer| {
+            let cells = &answer.baseline().cells;
+            cells.iter().all(|cell| !cell.runs.is_empty())
+        };
+        self.answer.as_ref().is_some_and(has_runs)
     }
 }
 
@@ -149,7 +152,7 @@ impl Live {
         self.changed.notify_all();
     }
 
-    /// The answer as it stands, once each row has a run.
+    /// The answer as it stands, once the baseline has a run.
     pub(super) fn now(&self) -> Option<Answer> {
         let state = self.state();
         let answer = state.answer.clone().filter(|_| state.is_comparable())?;

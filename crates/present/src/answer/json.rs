@@ -2,7 +2,9 @@
 
 use super::print;
 use bentpipe::compare::record::{self, CostRecord, LinkRecord, RowRecord, Runs};
-use bentpipe::compare::{Answer, Build, ChangeCost, DayRow, GIVEN_UP, Gain, Harm, Hour, SwitchOn};
+use bentpipe::compare::{
+    Against, Answer, Build, ChangeCost, DayRow, GIVEN_UP, Gain, Harm, Hour, Needed, SwitchOn,
+};
 use bentpipe_outcome::record;
 use serde_json::{Value, json};
 
@@ -50,6 +52,8 @@ record! {
         counter seed: u64 = |at| at.0.seed;
         /// Most runs that a row has.
         counter runs: usize = |at| at.0.most_runs();
+        /// Packets that all runs took over links.
+        counter packets: u64 = |at| at.0.packets();
         /// What follows.
         key verdict: VerdictRecord = VerdictRecord::of;
         /// Each proxy with each transport, the fastest of each proxy first.
@@ -100,12 +104,37 @@ record! {
             let sizes = 0..at.0.verdict.by_size.len();
             sizes.map(|i| BySizeRecord::of(&(at.0, i))).collect()
         };
-        /// How sure it is: `exact`, `clear` or `open`.
+        /// How sure it is: `exact`, `clear`, `borderline` or `open`.
         label certainty: &'static str = |at| at.0.verdict.certainty.name();
+        /// What a verdict that is not clear stands against.
+        part against: AgainstRecord = |at| {
+            at.0.verdict.against.as_ref().map(|against| AgainstRecord::of(&(at.0, against)))
+        };
         /// Sentences; the first is the headline.
         key text: Vec<String> = |at| at.0.sentences();
         /// How the pick is switched on.
         key switch_on: SwitchOn = |at| at.0.switch_on(at.1);
+    }
+}
+
+record! {
+    /// What a verdict that is not clear stands against.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct AgainstRecord of (&Answer, &Against) {
+        /// Proxy at the gateway.
+        label pep: &'static str = |at| at.0.rows[at.1.row].pep.name();
+        /// Congestion control and what is changed around it.
+        label transport: String = |at| at.0.rows[at.1.row].name.clone();
+        /// What it gains over the baseline.
+        part gain: Gain = |at| at.1.gain;
+        /// What users of the default lose beside it.
+        part others: Harm = |at| at.1.harm;
+        /// What decides between the two: `gain`, `harm`, `waste`, `loss of an activity`,
+        /// `unfinished runs` or `faster`.
+        label decides: &'static str = |at| at.1.threshold.name();
+        /// Runs that would probably tell; null unless it is open.
+        part needed: Needed = |at| at.1.needed;
     }
 }
 

@@ -8,8 +8,8 @@ mod print;
 mod report;
 
 pub use json::{
-    AnswerRecord, BySizeRecord, ChangeRecord, HourRecord, RejectedRecord, RowName, TimesOfRow,
-    TimesRecord, VerdictRecord, document, verdict,
+    AgainstRecord, AnswerRecord, BySizeRecord, ChangeRecord, HourRecord, RejectedRecord, RowName,
+    TimesOfRow, TimesRecord, VerdictRecord, document, verdict,
 };
 pub use over_time::chart as curves;
 pub use print::{

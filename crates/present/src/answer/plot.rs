@@ -119,6 +119,10 @@ fn same(a: &Row, b: &Row) -> bool {
     a.pep == b.pep && a.name == b.name
 }
 
+fn is_unrun(row: &Row) -> bool {
+    row.cells.iter().all(|cell| cell.runs.is_empty())
+}
+
 /// The time that rows are ordered by.
 fn time(row: &Row) -> Option<f64> {
     Some(row.cells.last()?.time()?.mean)
@@ -155,7 +159,12 @@ fn chosen<'a>(
             rows.push(row);
             continue;
         }
-        let took = time(row).map_or_else(|| "did not end".to_owned(), seconds);
+        let why = if is_unrun(row) {
+            "not run"
+        } else {
+            "did not end"
+        };
+        let took = time(row).map_or_else(|| why.to_owned(), seconds);
         left_out.push(if pep == Pep::None {
             format!("{} ({took})", row.name)
         } else {
@@ -199,6 +208,7 @@ fn panel(answer: &Answer, rows: &[&Row], column: &Column, classes: &[usize]) -> 
         });
         let labels = rows.iter().zip(&times).map(|(row, time)| match time {
             Some(time) => seconds(time.mean),
+            None if own(row) && is_unrun(row) => "not run".to_owned(),
             None if own(row) => "did not end".to_owned(),
             None => String::new(),
         });

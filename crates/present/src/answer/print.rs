@@ -163,9 +163,9 @@ pub fn table_of(answer: &Answer, details: bool, mark: &'static str) -> Table {
     }));
     fields.extend(times(answer));
     let (gains, harms) = (answer.gains(), answer.harms());
-    let beside_baseline = move |i: usize, share: Option<f64>| {
-        let share = share.filter(|_| i != answer.verdict.baseline);
-        share.map_or_else(String::new, signed)
+    let beside_baseline = move |i: usize, share: Option<f64>| match i == answer.verdict.baseline {
+        true => String::new(),
+        false => share.map_or_else(|| UNKNOWN.to_owned(), signed),
     };
     fields.push(field(Column::number("gain"), move |i, _| {
         beside_baseline(i, gains[i].map(|gain| gain.share))
@@ -191,12 +191,30 @@ pub fn table_of(answer: &Answer, details: bool, mark: &'static str) -> Table {
             true => Tone::Plain,
             false => Tone::Faint,
         };
-        let cells = fields
-            .iter()
-            .map(|f| table::Cell::new((f.text)(i, row)).tone(tone));
+        let text = |field: &Field<'_>| match (field.text)(i, row) {
+            // What never ran has no numbers.
+            text if is_unrun(row) && text.starts_with(['0', '-', '+']) => UNKNOWN.to_owned(),
+            text => text,
+        };
+        let cells = fields.iter().map(|f| table::Cell::new(text(f)).tone(tone));
         table.row(cells);
     }
     table
+}
+
+/// What a table has in the place of a number that was not measured.
+const UNKNOWN: &str = "-";
+
+fn is_unrun(row: &Row) -> bool {
+    row.cells.iter().all(|cell| cell.runs.is_empty())
+}
+
+/// Why a cell has no time.
+pub(super) fn no_time(cell: &Cell) -> String {
+    match cell.runs.is_empty() {
+        true => "not run".to_owned(),
+        false => "no end".to_owned(),
+    }
 }
 
 /// The largest size: it shows most of what a setting does.
@@ -218,7 +236,7 @@ fn times(answer: &Answer) -> Vec<Field<'_>> {
             };
             fields.push(field(Column::number(heading), move |_, row| {
                 let time = row.cells[size].time_of(activity);
-                time.map_or_else(|| "no end".to_owned(), |t| decimal(t.mean))
+                time.map_or_else(|| no_time(&row.cells[size]), |t| decimal(t.mean))
             }));
         }
     }
@@ -323,6 +341,9 @@ pub fn words(answer: &Answer) -> String {
             false => String::new(),
         }
     );
+    if table_has_unknowns(answer) {
+        text += " -: not measured; it could not win, or there was no time.";
+    }
     if answer.users > 1 {
         text += " Mbit/s, worst: the user in the middle and the slowest tenth. Jain: 1 if all \
                  users get the same rate.";
@@ -338,6 +359,13 @@ pub fn words(answer: &Answer) -> String {
         text += " bp_: loaded into the kernel by bentpipe.";
     }
     text
+}
+
+/// True if a row but the baseline never ran beside others, or not at all.
+fn table_has_unknowns(answer: &Answer) -> bool {
+    let harms = answer.harms().into_iter().enumerate();
+    let others = harms.filter(|(row, _)| *row != answer.verdict.baseline);
+    others.into_iter().any(|(_, harm)| harm.is_none())
 }
 
 fn legend(answer: &Answer, out: &mut Output) -> io::Result<()> {
@@ -362,13 +390,14 @@ fn basis(answer: &Answer, out: &mut Output) -> io::Result<()> {
     out.paragraph(
         0,
         &format!(
-            "{} with seeds from {} on; {} on the way back.",
+            "{} with seeds from {} on, {:.1} million packets in all; {} on the way back.",
             if answer.is_simulated() {
                 "Simulated"
             } else {
                 "Measured"
             },
             answer.seed,
+            answer.packets() as f64 / 1e6,
             answer.path.return_rate,
         ),
     )

@@ -104,7 +104,7 @@ fn bars(answer: &Answer, size: usize, activity: Activity) -> Intervals {
                 .zip(ci)
                 .map(|(mean, ci)| [(mean - ci).max(0.0), mean + ci]),
             text: match (value, ci) {
-                (None, _) => "no end".to_owned(),
+                (None, _) => print::no_time(&row.cells[size]),
                 (Some(mean), None) => seconds(mean),
                 (Some(mean), Some(ci)) => with_interval(mean, ci),
             },
@@ -268,7 +268,7 @@ fn users(answer: &Answer, activity: Activity) -> Table {
     let columns = columns.into_iter().filter_map(heading).collect();
     table(answer, columns, |_, row| {
         let cell = last(row);
-        let time = |x: Option<f64>| x.map_or_else(|| "no end".to_owned(), seconds);
+        let time = |x: Option<f64>| x.map_or_else(|| print::no_time(cell), seconds);
         let [middle, slow] =
             middle_and_slowest_of(cell, activity).map_or([None; 2], |x| x.map(Some));
         let mut texts = vec![time(middle), time(slow)];

@@ -24,6 +24,7 @@ export type OptionName =
   | "pep"
   | "server-rtt"
   | "runs"
+  | "time"
   | "seed";
 
 export type OptionKind =

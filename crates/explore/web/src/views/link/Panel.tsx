@@ -142,7 +142,7 @@ function Sizes({ run }: { run: Run }) {
 const PLACED: ReadonlySet<OptionName> = new Set<OptionName>([
   ...(["rate", "rtt", "orbit", "from", "to", "trace", "over", "slot", "loss", "queue", "return-rate"] as const),
   ...(["users", "traffic", "size", "stagger", "beside", "background"] as const),
-  ...(["transport", "hosts", "pep", "server-rtt", "runs", "seed"] as const),
+  ...(["transport", "hosts", "pep", "server-rtt", "runs", "time", "seed"] as const),
 ]);
 
 /** The other options of a group, by what the server says of them. */
@@ -219,10 +219,11 @@ export function Panel({ run }: { run: Run }) {
         <Proxies run={run} />
         {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
         <Text name="transport" label="Transports" run={run} isWide placeholder="a selection" />
-        <details class="link-rest" open={["hosts", "runs", "seed"].some((name) => draft.value[name] !== undefined)}>
+        <details class="link-rest" open={["hosts", "runs", "time", "seed"].some((name) => draft.value[name] !== undefined)}>
           <summary>Hosts and runs</summary>
           <Choice name="hosts" label="Hosts" run={run} />
           <Text name="runs" label="Runs of each" run={run} placeholder="as many as the decision needs" />
+          <Text name="time" label="Time to look" run={run} placeholder="5 s" />
           <Text name="seed" label="Seed" run={run} />
         </details>
       </Group>

@@ -9,10 +9,14 @@ import type { SwitchOn } from "./types";
 /** How sure the advice is, as the library means it. */
 const CERTAINTY: Readonly<Record<string, { label: string; about: string }>> = {
   exact: { label: "exact", about: "Nothing here is random: another run would be the same." },
-  clear: { label: "clear", about: "Other random losses would hardly change the advice." },
+  clear: { label: "clear", about: "Shown, with an error of at most 5% over all transports and looks." },
+  borderline: {
+    label: "borderline",
+    about: "What decides lies near a threshold: other random losses may give another advice, and neither is far off.",
+  },
   open: {
     label: "open",
-    about: "Another transport may be faster by more than a few percent: more runs may change the advice.",
+    about: "The runs so far do not tell: more may change the advice.",
   },
 };
 
@@ -80,7 +84,7 @@ export function Verdict({ run }: { run: Run }) {
   const { verdict, begin } = shown;
   const certainty = verdict === null ? undefined : CERTAINTY[verdict.certainty];
   // The sentence of an open verdict names the option.
-  const more = verdict?.certainty === "open" ? /--runs (\d+)/.exec(verdict.text.join(" "))?.[1] : undefined;
+  const more = verdict?.certainty === "open" ? /--time (\w+)/.exec(verdict.text.join(" "))?.[1] : undefined;
   const [headline, ...words] = verdict?.text ?? [];
   return (
     <section
@@ -105,8 +109,8 @@ export function Verdict({ run }: { run: Run }) {
       </p>
       {more !== undefined && shown.isFinal && !isStale && (
         <span>
-          <Button size="small" onClick={() => set({ runs: more }, true)}>
-            Run each {more} times
+          <Button size="small" onClick={() => set({ time: more }, true)}>
+            Look for {more}
           </Button>
         </span>
       )}

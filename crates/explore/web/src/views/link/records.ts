@@ -57,12 +57,16 @@ export interface Spread {
 export interface Gain {
   /** mean; negative if time is lost */ readonly share: number;
   /** half of the width of its 95% interval, by differences with the same seeds; null for a single run */ readonly ci95: number | null;
+  /** it is shown to be at least this, by the rule of the verdict (1% of error over all looks); null of few runs */ readonly least: number | null;
+  /** it is shown to be at most this */ readonly most: number | null;
   /** runs that it rests on */ readonly runs: number;
 }
 
 export interface Harm {
   /** mean; negative if others are faster */ readonly time_lost_share: number;
   /** half of the width of its 95% interval; null for a single run */ readonly ci95: number | null;
+  /** it is shown to be at least this, by the rule of the verdict; null of few runs */ readonly time_lost_share_least: number | null;
+  /** it is shown to be at most this */ readonly time_lost_share_most: number | null;
   /** mean time of an other user beside the baseline, seconds, of the smallest size and first activity */ readonly time_before_s: number;
   /** mean time of that user beside the setting, seconds */ readonly time_beside_it_s: number;
   /** runs that it rests on */ readonly runs: number;
@@ -90,6 +94,7 @@ export interface AnswerRecord {
   /** time at the full rate of the link for each size; null where it would never end */ readonly ideal_times_s: readonly (number | null)[];
   /** seed of the first run */ readonly seed: number;
   /** most runs that a row has */ readonly runs: number;
+  /** packets that all runs took over links */ readonly packets: number;
   /** what follows */ readonly verdict: VerdictRecord;
   /** each proxy with each transport, the fastest of each proxy first */ readonly rows: readonly RowRecord[];
   /** what changes of the link cost */ readonly changes_cost: readonly ChangeRecord[];
@@ -136,7 +141,8 @@ export interface VerdictRecord {
   /** rows that are faster than the pick and not recommended */ readonly rejected: readonly RejectedRecord[];
   /** what the pick costs */ readonly costs: readonly CostRecord[];
   /** sizes for which another row is better */ readonly by_size: readonly BySizeRecord[];
-  /** how sure it is: `exact`, `clear` or `open` */ readonly certainty: string;
+  /** how sure it is: `exact`, `clear`, `borderline` or `open` */ readonly certainty: string;
+  /** what a verdict that is not clear stands against */ readonly against: AgainstRecord | null;
   /** sentences; the first is the headline */ readonly text: readonly string[];
   /** how the pick is switched on */ readonly switch_on: SwitchOn;
 }
@@ -170,6 +176,22 @@ export interface BySizeRecord {
   /** congestion control and what is changed around it */ readonly transport: string;
   /** the size */ readonly size_bytes: number;
   /** what it gains over the pick */ readonly gain: Gain;
+}
+
+export interface AgainstRecord {
+  /** proxy at the gateway */ readonly pep: string;
+  /** congestion control and what is changed around it */ readonly transport: string;
+  /** what it gains over the baseline */ readonly gain: Gain | null;
+  /** what users of the default lose beside it */ readonly others: Harm | null;
+  /** what decides between the two: `gain`, `harm`, `waste`, `loss of an activity`, `unfinished runs` or `faster` */ readonly decides: string;
+  /** runs that would probably tell; null unless it is open */ readonly needed: Needed | null;
+}
+
+export interface Needed {
+  /** at least so many runs */ readonly least_runs: number;
+  /** so many are enough in four of five cases */ readonly runs: number;
+  /** packets that those of all open rows take */ readonly packets: number;
+  /** what `--time` takes to make them, all runs so far included, seconds */ readonly time_s: number;
 }
 
 export interface SwitchOn {
