@@ -90,9 +90,9 @@ class CompareOptions(TypedDict, total=False):
         Runs of each transport, each with different losses [default: as many as the
         decision needs; 4 in real time]
     time : str
-        How long to look for an answer that holds, about: it is counted in packets, 8
-        million for a second, so that the same question has the same answer everywhere
-        [default: 5 s]
+        How long to look for an answer that holds, about: it is counted in packets,
+        8 million for a second, so that the same question has the same answer
+        everywhere [default: 5 s]
     seed : int
         Seed of the first run; the same seed gives the same output [default: 1]
     """

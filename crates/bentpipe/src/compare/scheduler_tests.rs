@@ -70,11 +70,6 @@ fn what_was_hopeless_is_set_aside_until_the_rest_is_known() {
         "{}",
         runs("cubic")
     );
-    let text = answer.sentences().join(" ");
-    assert!(
-        text.contains("Set aside") || text.contains("not run"),
-        "{text}"
-    );
     // First runs of a row may cost more than was expected of it.
     assert!(answer.packets() as f64 <= 1.3 * answer.budget);
 }

@@ -120,6 +120,31 @@ const PHASES: &[Phase] = &[
     ),
     phase("steady", "Steady state", ""),
     phase(
+        "immediate_start",
+        "Immediate start",
+        "Packets of two priorities, spread over the slots of the first round trip, probe the path.",
+    ),
+    phase(
+        "follow_up",
+        "Follow-up",
+        "Slot by slot it sends what the answers to the first round trip allow.",
+    ),
+    phase(
+        "hold",
+        "Hold",
+        "About as many low-priority as high-priority segments arrive as expected, and the rate stays.",
+    ),
+    phase(
+        "increase",
+        "Increase",
+        "Low-priority segments arrive like the others: the path takes more, and the rate rises.",
+    ),
+    phase(
+        "decrease",
+        "Decrease",
+        "Low-priority segments do not arrive, though others do: the path is congested, and the rate falls.",
+    ),
+    phase(
         "blackout",
         "Blackout",
         "Nothing has arrived for a while, and it waits.",
