@@ -206,6 +206,7 @@ fidelity:
 # `fidelity/held.py --update` recorded it: seconds.
 held:
 	$(CARGO) build --release --quiet --workspace $(WITH)
+	cd fidelity/linux && python3 -m unittest -q
 	python3 fidelity/held.py
 
 # The profile `linux` against stored results of real kernels, where stacks differ;

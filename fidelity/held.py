@@ -11,9 +11,10 @@ repeats itself, so a cell that moves, in either direction, was moved by a change
 
     band = 0.5 percentage points + half of the spread of the stored runs over the root of their number
 
-The spread is 0 where a cell has one run. It is there because a cell whose stored runs lie apart hangs
-on details that no one claims; it is bounded by 2 percentage points, so that no cell is free. No cell
-is left out, and none is judged by how close it is.
+The spread is the 95% interval of a run: 3.92 standard deviations of the stored runs, or 0 where a cell
+has one. It is there because a cell whose stored runs lie apart hangs on details that no one claims; it
+is bounded by 2 percentage points, so that no cell is free. No cell is left out, and none is judged by
+how close it is. The deviation of a corner is that of the mean of twelve starts.
 
 What the pages quote of these cells is held by the ledger (evidence/).
 
@@ -74,8 +75,9 @@ def corners(bentpipe, out):
         ours = hard.read(out / name / "runs.csv", hard.study(name)[1])
         for cell in hard.study(name)[1]:
             linux = stored[cell, hard.VIRTUAL]
-            time = linux["time_s"]
-            found[cell] = (ours[cell]["time_s"], time, linux["spread_s"] / time, linux["runs"])
+            mean, reference, *_ = hard.compared(ours[cell], linux)
+            spread = 2 * 1.96 * linux["sd_s"] / linux["mean_s"]
+            found[cell] = (mean, reference, spread, linux["runs"])
     return found
 
 

@@ -24,7 +24,7 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
 }
 
 /// The median time of each cell's runs, each of one flow, by the study of cells without
-/// chance, run with `options`.
+/// losses at random, run with `options`.
 fn times(cells: &[&str], options: &[&str]) -> BTreeMap<String, f64> {
     let out = tempfile::tempdir().unwrap();
     let only = format!("cell={}", cells.join(","));
@@ -48,7 +48,7 @@ fn times(cells: &[&str], options: &[&str]) -> BTreeMap<String, f64> {
     each.map(|(cell, times)| (cell, median(times))).collect()
 }
 
-/// The median of three runs each, four at the same time.
+/// The median of three starts each, the same ones on both sides, four at the same time.
 #[test]
 fn this_kernel_does_as_the_profile_linux() {
     if !may("this_kernel_does_as_the_profile_linux") {
@@ -62,7 +62,7 @@ fn this_kernel_does_as_the_profile_linux() {
         // for stale, and runs differ by a second.
         "application: 300 kB five times with 1 s between",
     ];
-    let ours = times(&cells, &["--runs", "1"]);
+    let ours = times(&cells, &["--runs", "3"]);
     let theirs = times(&cells, &["--on", "linux", "--runs", "3", "--jobs", "4"]);
     for cell in cells {
         let error = (ours[cell] / theirs[cell] - 1.0).abs();
