@@ -94,7 +94,9 @@ def run(name, cells, side, options):
 
 def run_in_virtual_time(name, cell, runs):
     """One cell on a kernel in virtual time, in a guest of its own."""
-    options = arguments_of(name, [cell], ["--on", "linux", "--runs", runs, "--out", "/root/results"])
+    options = arguments_of(
+        name, [cell], ["--on", "linux", "--runs", runs, "--out", "/root/results"]
+    )
     script = f"bentpipe study {name}.toml " + " ".join(f"'{o}'" for o in options)
     files = [HERE / "hard/network.toml", HERE / f"hard/{name}.toml"]
     out = RESULTS / "vm" / "".join(c if c.isalnum() else "-" for c in cell)
@@ -107,7 +109,9 @@ def read(path, cells):
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
             runs.setdefault(row["cell"], {}).setdefault(int(row["seed"]), []).append(row)
-    return {cell: of_runs([runs[cell][s] for s in sorted(runs[cell])]) for cell in cells if cell in runs}
+    return {
+        cell: of_runs([runs[cell][s] for s in sorted(runs[cell])]) for cell in cells if cell in runs
+    }
 
 
 def of_runs(runs):
@@ -312,7 +316,9 @@ def main():
     parser.add_argument(
         "--only", action="append", metavar="TEXT", help="cells whose name contains TEXT"
     )
-    parser.add_argument("--missing", action="store_true", help="only cells without stored runs of each seed")
+    parser.add_argument(
+        "--missing", action="store_true", help="only cells without stored runs of each seed"
+    )
     parser.add_argument(
         "--jobs", type=int, default=2, help="guests (--vm) or runs (--live) at the same time"
     )
