@@ -40,6 +40,7 @@ LOSSY = {100_000: (30, 5), 1_000_000: (30, 3), 10_000_000: (12, 1)}
 # Simulated runs of a cell with losses, each with the downloads of a live run.
 RUNS = 20
 
+
 def cells():
     return [(rate, size, loss) for rate in RATES for size in SIZES for loss in LOSSES]
 

@@ -219,7 +219,10 @@ export function Panel({ run }: { run: Run }) {
         <Proxies run={run} />
         {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
         <Text name="transport" label="Transports" run={run} isWide placeholder="a selection" />
-        <details class="link-rest" open={["hosts", "runs", "time", "seed"].some((name) => draft.value[name] !== undefined)}>
+        <details
+          class="link-rest"
+          open={["hosts", "runs", "time", "seed"].some((name) => draft.value[name] !== undefined)}
+        >
           <summary>Hosts and runs</summary>
           <Choice name="hosts" label="Hosts" run={run} />
           <Text name="runs" label="Runs of each" run={run} placeholder="as many as the decision needs" />
