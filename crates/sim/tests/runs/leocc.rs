@@ -175,9 +175,7 @@ fn shares(controls: &[&str], mbps: u64, queue: u32, rtt_ms: u64) -> Vec<(f64, us
     let outcome = beside(controls, mbps, queue, rtt_ms);
     let goodput = |flow: usize| outcome.flows[flow].delivered.as_f64() * 8e-6 / SECONDS as f64;
     let of = |flow| (goodput(flow), restarts(&outcome, flow));
-    let all: Vec<_> = (0..controls.len()).map(of).collect();
-    println!("{controls:?} {mbps} Mbit/s, queue {queue}, {rtt_ms} ms: {all:.2?}");
-    all
+    (0..controls.len()).map(of).collect()
 }
 
 /// What it takes falsely for reconfigurations, and what it gets, where flows of its own kind share
