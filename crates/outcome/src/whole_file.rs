@@ -250,7 +250,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         assert_eq!(missing(&at("a/b/c")), [at("a"), at("a/b"), at("a/b/c")]);
         make_folders(&at("a/b/c")).unwrap();
-        assert_eq!(missing(&at("a/b/c")), [PathBuf::new(); 0]);
+        assert!(missing(&at("a/b/c")).is_empty());
         assert_eq!(missing(&at("a/d")), [at("a/d")]);
         make_folders(&at("a/b/c")).unwrap();
         // One that is named from here has nothing above it.

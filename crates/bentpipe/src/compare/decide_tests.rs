@@ -54,7 +54,7 @@ fn harming(mut row: RowScore, share: f64, ci95: f64) -> RowScore {
     row.harm = harm(share, ci95);
     // Two values by turns have this interval.
     let apart = ci95 * (SHARED as f64).sqrt() / 2.05;
-    let value = |run: usize| 1.0 + share + if run % 2 == 0 { apart } else { -apart };
+    let value = |run: usize| 1.0 + share + if run.is_multiple_of(2) { apart } else { -apart };
     row.others = (0..SHARED).map(|run| Some(value(run))).collect();
     row
 }

@@ -20,12 +20,12 @@ impl Noise {
 
     /// Of mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
-        -self.uniform().ln()
+        -bentpipe_units::math::ln(self.uniform())
     }
 
     pub(crate) fn normal(&mut self) -> f64 {
         let length = (2.0 * self.exponential()).sqrt();
-        length * (std::f64::consts::TAU * self.uniform()).cos()
+        length * bentpipe_units::math::cos(std::f64::consts::TAU * self.uniform())
     }
 }
 

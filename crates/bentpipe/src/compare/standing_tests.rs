@@ -6,9 +6,12 @@ use super::*;
 
 /// Rows with these gains and harms and this scatter, so many runs.
 fn scores(noise: &mut Noise, truth: &[(f64, f64)], scatter: f64, runs: usize) -> Scores {
-    let same: Vec<f64> = (0..runs).map(|_| (0.2 * noise.normal()).exp()).collect();
+    let same: Vec<f64> = (0..runs)
+        .map(|_| bentpipe_units::math::exp(0.2 * noise.normal()))
+        .collect();
     let mut draw = |mean: f64| -> Vec<Option<f64>> {
-        let one = |same: &f64| Some(mean * same * (scatter * noise.normal()).exp());
+        let one =
+            |same: &f64| Some(mean * same * bentpipe_units::math::exp(scatter * noise.normal()));
         same.iter().map(one).collect()
     };
     let row = |(gain, harm): &(f64, f64)| {
