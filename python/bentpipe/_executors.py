@@ -171,7 +171,7 @@ def _message(
     if len(tasks) > 3:
         tasks = [*tasks[:2], f"{len(tasks) - 2} other tasks"]
     subject = " and ".join([", ".join(tasks[:-1]), tasks[-1]] if len(tasks) > 1 else tasks)
-    if kept is None:
+    if kept is None or done == 0:
         return f"{subject} {what}. No run is done"
     if asked:
         after = f"are done and kept in {kept}: the same call goes on from here"

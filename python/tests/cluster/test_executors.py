@@ -171,17 +171,17 @@ def test_a_task_that_ends_its_workers_is_named_and_the_rest_is_kept(
 
 
 def test_a_task_that_ends_the_workers_of_dask_is_named(study: Path, tmp_path: Path) -> None:
+    dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
-    with doomed(study, tmp_path) as (sweep, _):
-        cluster = distributed.LocalCluster(
+    with (
+        doomed(study, tmp_path) as (sweep, _),
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None
-        )
-        with (
-            distributed.config.dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-            cluster,
-            distributed.Client(cluster) as client,
-        ):
-            ended(sweep, client, tmp_path / "out")
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        ended(sweep, client, tmp_path / "out")
 
 
 def test_an_executor_that_breaks_for_good_is_said(study: Path, tmp_path: Path) -> None:
