@@ -73,49 +73,49 @@ class Samples:
         return [row for row in self.rows if row[1] == role]
 
 
-def grown(samples):
-    """A line for each box: what it held at the first quarter and at the end, and whether it grew."""
+# Rows of the table, which is printed at the end.
+ROWS = []
+
+
+def grown(title, samples, connections):
+    """A row for each box: what it held at the first quarter and at the end, and whether it grew."""
     bad = False
     for role in samples.made:
         rows = samples.of(role)
         early, last = rows[len(rows) // 4], rows[-1]
         grew = last[2] > early[2] * GROWTH + SLACK_MB or last[3] > early[3] + SPARE
         bad |= grew
-        print(
-            f"| {role} | {early[2]:.1f} | {max(row[2] for row in rows):.1f} | {last[2]:.1f} "
-            f"| {early[3]} | {max(row[3] for row in rows)} | {last[3]} | {last[4]:.1f} "
-            f"| {'GREW' if grew else 'flat'} |",
-            flush=True,
+        ROWS.append(
+            f"| {title} | {role} | {early[2]:.1f} | {max(row[2] for row in rows):.1f} | {last[2]:.1f} "
+            f"| {early[3]} | {max(row[3] for row in rows)} | {last[3]} "
+            f"| {last[4] / connections * 1e6:.0f} | {'**grew**' if grew else 'flat'} |"
         )
+        title = ""
     return bad
 
 
 HEAD = (
-    "| box | MB at a quarter | most | at the end | descriptors at a quarter | most | at the end | CPU s | |\n"
-    "|---|---|---|---|---|---|---|---|---|"
+    "| run | box | MB at a quarter | most | at the end | descriptors at a quarter | most | at the end "
+    "| CPU, us a connection | |\n" + "|---" * 10 + "|"
 )
 
 
 def told(what, faults, summary):
-    print(
-        f"\n{what}: {summary['transfers']} connections in {summary['seconds']:.0f} s, "
-        f"{summary['transfers'] / summary['seconds']:.0f} a second; {summary['as_planned']} as planned, "
-        f"{summary['violations']} violations",
-        flush=True,
-    )
+    """What came of the connections, in words."""
     for fault in faults[:5]:
-        print("   ", json.dumps(fault))
-    print(json.dumps({kind: times for kind, times in summary["times"].items()}))
+        print("   ", json.dumps(fault), file=sys.stderr)
+    return (
+        f"{what}: {summary['transfers']:,} connections in {summary['seconds']:.0f} s, "
+        f"{summary['as_planned']:,} as planned, {summary['violations']} violations"
+    )
 
 
 def judged(what, client, patience, samples, made):
-    """Waits for the client, prints what came of it, and stops the boxes; true if it was bad."""
+    """Waits for the client, notes what came of it, and stops the boxes; true if it was bad."""
     faults, summary = b.result(client, patience)
     time.sleep(3)
     samples.close()
-    told(what, faults, summary)
-    print(HEAD)
-    bad = grown(samples)
+    bad = grown(told(what, faults, summary), samples, summary["transfers"])
     b.stop(made)
     return bad or summary["violations"] > 0
 
@@ -139,7 +139,6 @@ def idle(args):
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     count = 1000 if args.short else min(20_000, most - SPARE)
     outage = 10 if args.short else args.outage
-    print(f"\n{count} idle connections; a process may have {most} descriptors")
     with Topology("bpidle", Link(rate="100 Mbit/s", rtt="550 ms")) as net:
         control = b.serve(net)
         way = b.WAYS[args.way]
@@ -153,21 +152,17 @@ def idle(args):
         client = b.drive(net, way, control, *load, *times)
         time.sleep(opening)
         samples.take()
+        each = []
         for role in made:
             first, now = samples.of(role)[0], samples.of(role)[-1]
-            print(
-                f"{role}: {now[3] - first[3]} descriptors, {(now[2] - first[2]) * 1024 / count:.1f} kB "
-                f"for each connection",
-                flush=True,
-            )
+            each.append(f"{(now[2] - first[2]) * 1024 / count:.1f} kB at the {role}")
         with net.outage():
             time.sleep(outage)
         faults, summary = b.result(client, 3600)
         time.sleep(3)
         samples.close()
-        told(f"idle over an outage of {outage:.0f} s", faults, summary)
-        print(HEAD)
-        grown(samples)
+        what = f"idle over an outage of {outage:.0f} s, {' and '.join(each)} for each"
+        grown(told(what, faults, summary), samples, count)
         b.stop(made)
         return summary["violations"] > 0
 
@@ -242,6 +237,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     runs = {"churn": churn, "idle": idle, "changes": changes}
     results = [runs[what](args) for what in args.what or runs]
+    print("\n".join([HEAD, *ROWS]))
     return 1 if any(results) else 0
 
 
