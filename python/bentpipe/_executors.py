@@ -49,9 +49,6 @@ class Broken(Exception):
 class Engine(Protocol):
     """An executor of tasks, local or remote."""
 
-    #: Whether a loss names the task that lost its worker, and no others with it.
-    is_exact: bool
-
     def room(self) -> int:
         """Number of tasks that it should have at once."""
         ...
@@ -183,9 +180,10 @@ def _message(
 def _results(engine: Engine, todo: Iterator[Work]) -> Iterator[bytes]:
     """Results in the order of arrival, with at most `room` tasks in progress.
 
-    Where a pool breaks, all tasks that it had are lost, whichever of them broke it. Those
-    that were lost twice in company are run alone from then on, so that the one which
-    ends its workers is known and the others are not blamed.
+    Where a pool breaks, all tasks that it had are lost, whichever of them broke it, and
+    Dask counts a worker's end against what waits at that worker, too. Tasks that were lost
+    twice in company are run alone from then on, so that the one which ends its workers is
+    known and the others are not blamed.
     """
     losses: dict[Work, int] = {}
     under_way = 0
@@ -217,8 +215,7 @@ def _results(engine: Engine, todo: Iterator[Work]) -> Iterator[bytes]:
                         "or does something in it end the process?)"
                     )
                     raise Broken([work], what) from lost
-                blamed = losses[work] > 1 and not engine.is_exact
-                (suspects if blamed else again).append(work)
+                (suspects if losses[work] > 1 else again).append(work)
             continue
         under_way -= 1
         alone = alone and under_way > 0
@@ -276,8 +273,6 @@ class _Pool:
     A `ProcessPoolExecutor` is unusable after one of its processes was killed. A new
     pool with the same settings then takes over for the rest of the study.
     """
-
-    is_exact = False
 
     def __init__(self, executor: concurrent.futures.Executor, package: Package) -> None:
         self._executor = executor
@@ -349,7 +344,6 @@ class _Pool:
 class _Dask:
     """A client of Dask. The scheduler gives the tasks of a lost worker to others."""
 
-    is_exact = True
     #: At least so many tasks wait, so that a cluster which scales by its load
     #: has a reason to start its first workers.
     LEAST = 16
