@@ -275,6 +275,11 @@ def measure(options):
     return table
 
 
+def said(value):
+    """A number with three digits that count."""
+    return f"{round(value, -1):,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
 def show(table):
     print("| case | HAProxy | bentpipe gateway |\n|---|---|---|")
     for row, found in table.items():
@@ -282,8 +287,8 @@ def show(table):
         for what in ("haproxy", "gateway"):
             values = found[what]
             middle = statistics.median(values)
-            spread = f" ({min(values):.4g} to {max(values):.4g})" if len(values) > 1 else ""
-            cells.append(f"{middle:.4g}{spread}")
+            spread = f" ({said(min(values))} to {said(max(values))})" if len(values) > 1 else ""
+            cells.append(said(middle) + spread)
         print(f"| {row} | {cells[0]} | {cells[1]} |")
 
 
