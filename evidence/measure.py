@@ -87,6 +87,8 @@ def read(spec: dict, output: str) -> dict[str, float | list[float]]:
         if not found:
             raise Fault(f"nothing in the output is like {spec['find']!r}")
         if "of" in spec:
+            if spec["of"] == "count":
+                return {"value": scaled(spec, len(found))}
             of = STATISTICS[spec["of"]]
             return {"value": scaled(spec, of([left(match.groups()) for match in found]))}
         if isinstance(spec["value"], list):
