@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux held reproduce advice ledger evidence
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux held reproduce advice questions same ledger evidence
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -233,6 +233,17 @@ reproduce:
 # The advice of `compare` on 200 random links against runs that it has not seen.
 advice:
 	$(CARGO) run --release --quiet -p advice > target/advice.csv
+
+# The verdicts on 60 questions of operators, 20 seeds each: against each other, and against the
+# runs of the other seeds. It goes on where it stopped; `MINUTES=30` is one part of it.
+MINUTES ?= 600
+questions: all
+	fidelity/advice/questions.py ask --minutes $(MINUTES)
+	fidelity/advice/questions.py summary
+
+# One transport under two names, with other seeds: how often it is told apart from itself.
+same:
+	$(CARGO) run --release --quiet -p advice -- same > target/same.csv
 
 # Every measured number that the pages quote against the ledger of evidence, and the
 # ledger's own tests: seconds. docs/evidence.md explains it.

@@ -2,6 +2,7 @@
 //!
 //! ```sh
 //! cargo run --release -p advice -- [LINKS] [FIRST] [DIR]
+//! cargo run --release -p advice -- same [QUESTIONS] [FIRST]
 //! ```
 //!
 //! For each of 200 random links it asks, and runs the settings again with other
@@ -10,7 +11,7 @@
 //! then judged by the same runs at little cost. The bars: on 95% of the links the
 //! recommended setting is within 5% of the best that may be recommended, and on
 //! none do others lose more than the words say. Prints a table as CSV on stdout and
-//! a summary on stderr. Exit status: 0 met, 1 not, 2 could not run.
+//! a summary on stderr. With `same` it compares one transport under two names, on 400 links. Exit status: 0 met, 1 not, 2 could not run.
 
 #![allow(
     clippy::print_stdout,
@@ -20,6 +21,7 @@
 
 mod judge;
 mod links;
+mod same;
 mod truth;
 
 use judge::Judged;
@@ -37,15 +39,23 @@ const SHARE: f64 = 0.95;
 const MARGIN: f64 = 0.05;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let is_same = arguments.next_if(|word| word == "same").is_some();
     let mut number = |otherwise: u64| match arguments.next() {
         None => Some(otherwise),
         Some(text) => text.parse().ok(),
     };
-    let (Some(links), Some(first)) = (number(200), number(0)) else {
-        eprintln!("usage: advice [LINKS] [FIRST] [DIR]: two numbers and where to keep runs");
+    let all = if is_same { 400 } else { 200 };
+    let (Some(links), Some(first)) = (number(all), number(0)) else {
+        eprintln!(
+            "usage: advice [LINKS] [FIRST] [DIR]: two numbers and where to keep runs\n       advice \
+             same [QUESTIONS] [FIRST]: one transport under two names"
+        );
         return ExitCode::from(2);
     };
+    if is_same {
+        return same::run(links, first);
+    }
     let directory = arguments.next().map(PathBuf::from);
     if let Some(directory) = &directory
         && let Err(error) = std::fs::create_dir_all(directory)

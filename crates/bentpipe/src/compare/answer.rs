@@ -71,6 +71,11 @@ pub struct Answer {
     pub(super) stop: Stop,
     /// What each run may use.
     pub(super) limits: Limits,
+    /// Pages that each reader reads: fewer than [`PAGES`](super::PAGES) where runs would be
+    /// too long for the time.
+    pub(super) pages: u32,
+    /// What the channel loses was not said.
+    pub(super) is_loss_assumed: bool,
     /// Another seed gives another result.
     pub(super) is_random: bool,
     /// The number of runs was asked for.

@@ -189,6 +189,7 @@ mod tests {
                 traffic: Traffic::Download,
                 size: Bytes::new(1),
                 bitrate: Rate::from_mbps(1),
+                pages: super::super::traffic::PAGES,
             };
             let mut run = RunResult::of(&Outcome::default(), &work, 0, |_| false);
             run.own = vec![super::super::UserResult {

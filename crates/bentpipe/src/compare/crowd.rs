@@ -256,6 +256,7 @@ mod tests {
                 traffic: Traffic::Download,
                 size: Bytes::new(100_000),
                 bitrate: Rate::from_mbps(1),
+                pages: super::super::traffic::PAGES,
             },
             pep,
             users: vec![&hybla, &vegas, &hybla],

@@ -2,9 +2,10 @@
 //! what the changes cost.
 
 use super::answer::{Answer, ChangeCost};
+use super::cost;
 use super::profile::{Hour, LinkProfile, ProfileKind};
 use super::result::RunResult;
-use super::scheduler::{self, Kind};
+use super::race::Kind;
 use super::traffic::Activity;
 use crate::Error;
 use bentpipe_report::text::{percent, seconds};
@@ -64,7 +65,7 @@ pub(super) fn steps(answer: &Answer, over: Duration, runs: Option<u32>) -> usize
         return runs as usize;
     }
     let price: f64 = (0..answer.rows.len())
-        .map(|row| scheduler::volume(answer, row, Kind::Own))
+        .map(|row| cost::volume(answer, row, Kind::Own))
         .sum();
     let natural = (over.as_secs() / APART.as_secs()) as usize;
     let afforded = (BUDGET / price.max(1.0)) as usize;

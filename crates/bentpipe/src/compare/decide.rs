@@ -20,10 +20,11 @@
 
 use super::answer::{Answer, Row};
 use super::cell::Cell;
+use super::judgement::{Judgement, judge};
 use super::needed::needed;
 use super::score::{RowScore, Scores};
 use super::sequential::{FEWEST, Plan, Risk};
-use super::standing::{Judgement, Standing, judge};
+use super::standing::Standing;
 use super::verdict::{
     Against, BACKGROUND_NOTED, CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Gain, HARM_LIMIT,
     HARM_NOTED, Harm, Objection, PROXY_WORTH, SLOW_NOTED, Verdict, WAIT_NOTED_S, WAIT_RATIO,
@@ -242,7 +243,7 @@ fn objection(row: &RowScore, base: &RowScore, lost: f64) -> Option<Objection> {
 
 /// What is faster than the pick, but not to be recommended.
 fn rejected(scores: &Scores, pick: usize, standings: &[Standing]) -> Vec<(usize, Objection)> {
-    let is_faster = |row: usize| scores.lead(pick, row, CLOSE).is_above(Risk::Rival);
+    let is_faster = |row: usize| scores.lead(pick, row).beyond(CLOSE).is_above(Risk::Rival);
     let rows = standings.iter().enumerate();
     let mut found: Vec<(usize, Objection)> = rows
         .filter_map(|(row, standing)| match standing {

@@ -5,6 +5,7 @@ use super::answer::{Answer, Row};
 use super::candidate::{Availability, Candidate, DEFAULT, Hosts, IDEAL};
 use super::cell::Cell;
 use super::comparison::Comparison;
+use super::cost;
 use super::crowd::Crowd;
 use super::day;
 use super::decide::decide;
@@ -14,9 +15,9 @@ use super::path::NetworkPath;
 use super::pep::Pep;
 use super::profile::LinkProfile;
 use super::question::Question;
-use super::scheduler::{self, RunScheduler};
+use super::scheduler::RunScheduler;
 use super::setting::Setting;
-use super::traffic::{self, Traffic};
+use super::traffic::{self, PAGES, Traffic};
 use super::verdict::Verdict;
 use super::watch::{Counted, Watch};
 use crate::Error;
@@ -79,7 +80,8 @@ fn answer(comparison: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
     let fixed = over.or(question.runs.map(|n| n as usize));
     answer.is_fixed = fixed.is_some();
     if !answer.is_fixed {
-        answer.budget = question.time.unwrap_or(TIME).as_secs() * scheduler::PACE;
+        answer.budget = question.time.unwrap_or(TIME).as_secs() * cost::PACE;
+        cost::shorten(&mut answer);
     }
     answer.verdict = decide(&answer);
     watch.begins(&answer);
@@ -160,6 +162,8 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
         runner: comparison.runner.clone(),
         stop: comparison.stop.clone(),
         limits: comparison.limits,
+        pages: PAGES,
+        is_loss_assumed: question.loss.is_none(),
         is_random: false,
         is_fixed: false,
         budget: f64::INFINITY,

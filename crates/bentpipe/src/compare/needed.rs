@@ -1,11 +1,13 @@
 //! How many runs an open verdict needs.
 
 use super::answer::Answer;
-use super::scheduler::{self, Kind};
+use super::judgement::judge;
+use super::race::Kind;
+use super::cost::{self, missing};
 use super::score::Scores;
-use super::sequential::{FEWEST, next_look, runs_at};
-use super::standing::{Standing, judge};
-use super::verdict::{Needed, Threshold};
+use super::sequential::{Contrast, FEWEST, Risk, Statement, next_look, runs_at};
+use super::standing::{GAIN_ZONE, HARM_ZONE, Standing};
+use super::verdict::{AS_GOOD, HARM_LIMIT, LOSS_LIMIT, Needed, Threshold};
 
 /// What probably tells, by the means and scatters of the runs so far: more runs of every
 /// row that is open. `None` if that is more than anybody would wait for.
@@ -35,19 +37,64 @@ pub(super) fn needed(answer: &Answer, scores: &Scores) -> Option<Needed> {
         for kind in [Kind::Own, Kind::Shared] {
             let of_kind = answer.beside.is_none() || kind == Kind::Own;
             if of_kind {
-                packets += scheduler::missing(answer, &[row], runs, kind);
+                packets += missing(answer, &[(row, kind)], runs);
             }
         }
     }
     let shared = match answer.beside {
-        None => scheduler::missing(answer, &[scores.baseline], most, Kind::Shared),
+        None => missing(answer, &[(scores.baseline, Kind::Shared)], most),
         Some(_) => 0.0,
     };
-    packets += shared + scheduler::missing(answer, &[scores.baseline], most, Kind::Own);
+    packets += shared + missing(answer, &[(scores.baseline, Kind::Own)], most);
     has_open.then(|| Needed {
         least_runs: least.min(most),
         runs: most,
         packets: packets as u64,
-        time_s: (answer.packets() as f64 + packets) / scheduler::PACE,
+        time_s: (answer.packets() as f64 + packets) / cost::PACE,
     })
+}
+
+impl Scores {
+    /// Runs that probably show on which side of a threshold a row lies, or that it is near
+    /// it; the largest number if that takes too many.
+    fn runs_to_tell(&self, row: usize, threshold: Threshold, pick: usize) -> usize {
+        let beyond = |of: &Contrast, share: f64, risk: Risk| {
+            let statement = of.beyond(share);
+            statement.runs_to_show(statement.mean.abs(), risk)
+        };
+        let harm = self.harm(row);
+        let all = match (threshold, &harm) {
+            (Threshold::Gain, _) => {
+                let (gain, worth) = (self.gain(row), self.worth(row));
+                let small = gain.beyond(worth + GAIN_ZONE);
+                let near = match small.mean < 0.0 {
+                    true => small.runs_to_show(-small.mean, Risk::Rival),
+                    false => usize::MAX,
+                };
+                near.min(beyond(&gain, worth, Risk::Use))
+            }
+            (Threshold::Harm, None) => runs_at(1),
+            (Threshold::Harm, Some(harm)) => {
+                let ends = [-HARM_ZONE, HARM_ZONE].map(|zone| harm.beyond(HARM_LIMIT + zone));
+                let near = match ends {
+                    [least, most] if least.mean > 0.0 && most.mean < 0.0 => {
+                        let runs = |s: &Statement| s.runs_to_show(s.mean.abs(), Risk::Rival);
+                        runs(&least).max(runs(&most))
+                    }
+                    _ => usize::MAX,
+                };
+                near.min(beyond(harm, HARM_LIMIT, Risk::Use))
+            }
+            (Threshold::Faster, _) => beyond(&self.lead(pick, row), AS_GOOD, Risk::Rival),
+            (Threshold::Waste, _) => beyond(&self.waste(row), 0.0, Risk::Use),
+            (Threshold::Loss(activity), _) => {
+                let activities = &self.rows[row].by_activity;
+                let place = activities.iter().position(|(of, _)| *of == activity);
+                let runs = place.map(|i| beyond(&self.loss(row, i), LOSS_LIMIT, Risk::Use));
+                runs.unwrap_or(runs_at(1))
+            }
+            (Threshold::End, _) => usize::MAX,
+        };
+        all.max(runs_at(0))
+    }
 }

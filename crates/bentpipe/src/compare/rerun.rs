@@ -4,6 +4,7 @@
 use super::answer::{Answer, Row};
 use super::crowd::Crowd;
 use super::path::NetworkPath;
+use super::pep::Pep;
 use super::result::RunResult;
 use super::traffic::Work;
 use crate::Error;
@@ -87,6 +88,45 @@ impl Answer {
         seed: u64,
     ) -> Result<RunResult, Error> {
         self.one_over(&self.path, row, size, shared, seed)
+    }
+
+    /// True if users of a row and those of what others run are alike: then a run of the
+    /// row's users also shows what it is to be beside them.
+    pub(super) fn is_alike(&self, row: &Row) -> bool {
+        let candidate = &self.candidates[row.candidate];
+        let is_same = candidate.own.is_none() && candidate.transport == self.other.transport;
+        let (alone, shared) = (
+            (self.users, self.stagger),
+            (self.users_shared, self.stagger_shared),
+        );
+        // Between two proxies the hosts' transports do not matter.
+        (is_same || row.pep == Pep::Gateway)
+            && alone == shared
+            && self.beside.is_none()
+            && self.over.is_none()
+    }
+
+    /// One run of a row whose users are [alike](Answer::is_alike): of all of them, and the
+    /// same with half of them taken for others.
+    pub(super) fn one_alike(
+        &self,
+        row: &Row,
+        size: usize,
+        seed: u64,
+    ) -> Result<[RunResult; 2], Error> {
+        let crowd = self.crowd(row, size, false);
+        let options = Options {
+            seed,
+            stop: self.stop.clone(),
+            ..Options::default()
+        };
+        let outcome = crowd.run(&self.path, &options)?;
+        let users = crowd.users.len() as u32;
+        let own = RunResult::of(&outcome, &crowd.work, users, |_| false);
+        let mut shared = RunResult::of(&outcome, &crowd.work, users, |u| self.is_other(u));
+        // It was made once.
+        shared.packets = 0;
+        Ok([own, shared])
     }
 
     /// One run of a row over another path.
@@ -175,6 +215,7 @@ impl Answer {
             traffic: self.traffic,
             size: self.sizes.get(size).copied().unwrap_or_default(),
             bitrate: self.bitrate,
+            pages: self.pages,
         }
     }
 }

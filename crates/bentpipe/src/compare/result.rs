@@ -76,7 +76,8 @@ pub struct RunResult {
     /// Largest congestion window of the own users, segments.
     pub max_cwnd: f64,
     /// Packets that crossed a link, data and acknowledgements, on each link of the way:
-    /// what the run cost. Zero where the host does not count them.
+    /// what the run cost. Zero where the host does not count them, and of a run that is
+    /// counted elsewhere in the answer.
     pub packets: u64,
 }
 

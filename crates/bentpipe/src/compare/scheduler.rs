@@ -12,33 +12,30 @@
 //! results alone, never on time.
 
 use super::answer::Answer;
-use super::cell::Cell;
+use super::cost::{self, cost, count, missing};
 use super::decide::decide;
-use super::loss::PACKET;
+use super::judgement::{Judgement, judge};
 use super::pep::Pep;
+use super::race::{Kind, Wanted};
 use super::result::RunResult;
 use super::score::Scores;
 use super::sequential::{FEWEST, next_look, runs_at};
-use super::standing::{Judgement, Standing, judge};
+use super::standing::Standing;
 use super::verdict::{CLOSE, Certainty};
 use super::watch::{Ran, Watch};
 use crate::Error;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Packets that cross a link in a second of the simulator on two cores, about: what
-/// `--time` is counted in.
-pub(super) const PACE: f64 = 8e6;
-
 /// Part of the budget for the first runs of everything.
 pub(super) const EXAMINED: f64 = 0.45;
 
 /// Packets for runs that all rows have as many: a table of means is read as if they had.
-const EVEN: f64 = 4e6;
-const MOST_EVEN: usize = 46;
+const EVEN: f64 = 1e6;
+const MOST_EVEN: usize = 20;
 
 /// Part of the budget that is kept for them.
-const RESERVED: f64 = 0.1;
+const RESERVED: f64 = 0.025;
 
 /// Leaders that run beside users of the default, of a number of runs that is asked for;
 /// where no more rows are compared, all do. And most such runs.
@@ -57,13 +54,6 @@ pub(super) struct RunScheduler<'a> {
     total: AtomicUsize,
 }
 
-/// Which runs of a row: of the users alone, or beside others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Own,
-    Shared,
-}
-
 impl<'a> RunScheduler<'a> {
     pub(super) fn new(fixed: Option<usize>, watch: &'a dyn Watch) -> RunScheduler<'a> {
         RunScheduler {
@@ -77,10 +67,11 @@ impl<'a> RunScheduler<'a> {
     pub(super) fn run(&self, answer: &mut Answer) -> Result<(), Error> {
         let every: Vec<usize> = (0..answer.rows.len()).collect();
         if let Some(runs) = self.fixed {
-            self.extend(answer, &every, runs, Kind::Own)?;
+            self.extend(answer, &all_of(&every, Kind::Own), runs)?;
             if answer.beside.is_none() {
                 let rows = leaders(answer, LEADERS);
-                self.extend(answer, &rows, runs.min(FIXED_SHARED), Kind::Shared)?;
+                let wanted = all_of(&rows, Kind::Shared);
+                self.extend(answer, &wanted, runs.min(FIXED_SHARED))?;
             }
             return Ok(());
         }
@@ -96,7 +87,7 @@ impl<'a> RunScheduler<'a> {
     /// A first run of each row, as far as a part of the budget goes.
     fn examine(&self, answer: &mut Answer) -> Result<(), Error> {
         let baseline = answer.verdict.baseline;
-        self.extend(answer, &[baseline], 1, Kind::Own)?;
+        self.extend(answer, &[(baseline, Kind::Own)], 1)?;
         let name = answer.rows[baseline].name.clone();
         let rest = (0..answer.rows.len()).filter(|row| *row != baseline);
         // The default behind each proxy, and what has no other: a proxy of its own.
@@ -112,7 +103,7 @@ impl<'a> RunScheduler<'a> {
             left >= 0.0
         });
         let rows: Vec<usize> = fits.collect();
-        self.extend(answer, &rows, 1, Kind::Own)
+        self.extend(answer, &all_of(&rows, Kind::Own), 1)
     }
 
     /// Makes runs that may change the verdict as long as the budget lasts, less a part of
@@ -132,19 +123,17 @@ impl<'a> RunScheduler<'a> {
             let Some(round) = next_round(answer, &scores, &standings, &judged, left) else {
                 return Ok(());
             };
-            for (kind, rows) in [(Kind::Own, &round.own), (Kind::Shared, &round.shared)] {
-                self.extend(answer, rows, round.runs, kind)?;
-            }
+            self.extend(answer, &round.wanted, round.runs)?;
         }
     }
 
     /// Where the baseline did not end: a few runs of everything.
     fn seek_an_end(&self, answer: &mut Answer) -> Result<(), Error> {
         let every: Vec<usize> = (0..answer.rows.len()).collect();
+        let every = all_of(&every, Kind::Own);
         let runs = if answer.is_random { FEWEST } else { 1 };
-        let price = missing(answer, &every, runs, Kind::Own);
-        match price <= answer.left() {
-            true => self.extend(answer, &every, runs, Kind::Own),
+        match missing(answer, &every, runs) <= answer.left() {
+            true => self.extend(answer, &every, runs),
             false => Ok(()),
         }
     }
@@ -152,13 +141,13 @@ impl<'a> RunScheduler<'a> {
     /// Gives all rows as many runs as far as that is cheap.
     fn even_out(&self, answer: &mut Answer) -> Result<(), Error> {
         let every: Vec<usize> = (0..answer.rows.len()).collect();
+        let every = all_of(&every, Kind::Own);
         let budget = EVEN.min(answer.left());
-        let affordable = |runs: &usize| {
-            *runs <= MOST_EVEN && missing(answer, &every, *runs, Kind::Own) <= budget
-        };
+        let affordable =
+            |runs: &usize| *runs <= MOST_EVEN && missing(answer, &every, *runs) <= budget;
         let looks: Vec<usize> = (0..MOST_LOOKS).map(runs_at).collect();
         match looks.into_iter().rev().find(affordable) {
-            Some(runs) => self.extend(answer, &every, runs, Kind::Own),
+            Some(runs) => self.extend(answer, &every, runs),
             None => Ok(()),
         }
     }
@@ -174,57 +163,61 @@ impl<'a> RunScheduler<'a> {
             let Some(pick) = pick.filter(|row| !is_measured(*row)) else {
                 return Ok(());
             };
-            self.extend(answer, &[pick, verdict.baseline], FEWEST, Kind::Shared)?;
+            let wanted = all_of(&[pick, verdict.baseline], Kind::Shared);
+            self.extend(answer, &wanted, FEWEST)?;
         }
         Ok(())
     }
 
-    /// Runs these rows until they have so many runs.
+    /// Makes runs until these rows have so many of each kind.
     fn extend(
         &self,
         answer: &mut Answer,
-        rows: &[usize],
+        wanted: &[(usize, Kind)],
         runs: usize,
-        kind: Kind,
     ) -> Result<(), Error> {
+        let jobs = jobs(answer, wanted, runs);
+        if jobs.is_empty() {
+            return Ok(());
+        }
         // Fewer runs than there are beginnings are spread over all of these.
-        let apart = match (kind, self.fixed) {
+        let apart = |kind| match (kind, self.fixed) {
             (Kind::Shared, Some(own)) if answer.over.is_some() => (own / runs.max(1)).max(1),
             _ => 1,
         };
-        let jobs = jobs(answer, rows, runs, kind);
         self.total.fetch_add(jobs.len(), Ordering::Relaxed);
-        let shared = kind == Kind::Shared || answer.beside.is_some();
         // One after the other, so that what comes first ends first.
         let results = jobs.iter().enumerate().par_bridge();
         let results = results.map(|(place, job)| {
-            let seed = answer.seed.wrapping_add((job.index * apart) as u64);
-            let result = answer.one(&answer.rows[job.row], job.size, shared, seed)?;
-            self.watch.ran(Ran {
-                row: job.row,
-                size: job.size,
-                shared: kind == Kind::Shared,
-                index: job.index,
-                result: &result,
-            });
+            let seed = (job.index * apart(job.kind)) as u64;
+            let found = answer.results(job, answer.seed.wrapping_add(seed))?;
+            for (kind, result) in &found {
+                self.watch.ran(Ran {
+                    row: job.row,
+                    size: job.size,
+                    shared: *kind == Kind::Shared,
+                    index: job.index,
+                    result,
+                });
+            }
             let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
             self.watch
                 .progress(done, self.total.load(Ordering::Relaxed));
-            Ok((place, result))
+            Ok((place, found))
         });
-        let mut results: Vec<(usize, RunResult)> = results.collect::<Result<_, Error>>()?;
+        let mut results: Vec<(usize, Vec<(Kind, RunResult)>)> =
+            results.collect::<Result<_, Error>>()?;
         results.sort_unstable_by_key(|(place, _)| *place);
-        for (job, (_, result)) in jobs.iter().zip(results) {
+        for (job, (_, found)) in jobs.iter().zip(results) {
             let cell = &mut answer.rows[job.row].cells[job.size];
-            match kind {
-                Kind::Shared => cell.shared.push(result),
-                Kind::Own => cell.runs.push(result),
+            for (kind, result) in found {
+                match kind {
+                    Kind::Shared => cell.shared.push(result),
+                    Kind::Own => cell.runs.push(result),
+                }
             }
         }
-        if !jobs.is_empty() {
-            answer.verdict = decide(answer);
-            self.watch.round(answer);
-        }
+        self.watch.round(answer);
         Ok(())
     }
 }
@@ -233,131 +226,66 @@ impl<'a> RunScheduler<'a> {
 struct Job {
     row: usize,
     size: usize,
+    kind: Kind,
     index: usize,
 }
 
 /// The runs that these rows lack: the first of every row before the second of any, so
 /// that who watches sees something of each row early.
-fn jobs(answer: &Answer, rows: &[usize], runs: usize, kind: Kind) -> Vec<Job> {
+fn jobs(answer: &Answer, wanted: &[(usize, Kind)], runs: usize) -> Vec<Job> {
     let mut jobs = Vec::new();
-    for row in rows {
-        for (size, cell) in answer.rows[*row].cells.iter().enumerate() {
-            let has = match kind {
-                Kind::Shared => cell.shared.len(),
-                Kind::Own => cell.runs.len(),
-            };
-            let row = *row;
-            jobs.extend((has..runs).map(|index| Job { row, size, index }));
+    for (row, kind) in answer.told_by(wanted) {
+        for (size, cell) in answer.rows[row].cells.iter().enumerate() {
+            let has = cost::runs_of(cell, kind).len();
+            jobs.extend((has..runs).map(|index| Job {
+                row,
+                size,
+                kind,
+                index,
+            }));
         }
     }
     jobs.sort_by_key(|job| job.index);
     jobs
 }
 
-fn count(answer: &Answer, row: usize, kind: Kind) -> usize {
-    runs_of(&answer.rows[row].cells[0], kind).len()
-}
-
-fn runs_of(cell: &Cell, kind: Kind) -> &[RunResult] {
-    match kind {
-        Kind::Own => &cell.runs,
-        Kind::Shared => &cell.shared,
-    }
-}
-
-/// What it costs until all of these rows have so many runs.
-pub(super) fn missing(answer: &Answer, rows: &[usize], runs: usize, kind: Kind) -> f64 {
-    let one = |row: &usize| {
-        let lacks = runs.saturating_sub(count(answer, *row, kind));
-        lacks as f64 * cost(answer, *row, kind)
-    };
-    rows.iter().map(one).sum()
+/// These rows, and a kind of run of each.
+fn all_of(rows: &[usize], kind: Kind) -> Wanted {
+    rows.iter().map(|row| (*row, kind)).collect()
 }
 
 impl Answer {
-    /// Packets that all runs so far took over links.
-    #[must_use]
-    pub fn packets(&self) -> u64 {
-        let cells = self.rows.iter().flat_map(|row| &row.cells);
-        let runs = cells.flat_map(|cell| cell.runs.iter().chain(&cell.shared));
-        runs.map(|run| run.packets).sum()
-    }
-
-    /// The same; of what else than the simulator runs, an estimate.
-    fn spent(&self) -> f64 {
-        if self.is_simulated() {
-            return self.packets() as f64;
+    /// What a run shows: where all users are alike also what it is to be beside others.
+    fn results(&self, job: &Job, seed: u64) -> Result<Vec<(Kind, RunResult)>, Error> {
+        let row = &self.rows[job.row];
+        if job.kind == Kind::Own && self.is_alike(row) {
+            let [own, shared] = self.one_alike(row, job.size, seed)?;
+            return Ok(vec![(Kind::Own, own), (Kind::Shared, shared)]);
         }
-        let of = |kind| {
-            (0..self.rows.len())
-                .map(move |row| count(self, row, kind) as f64 * cost(self, row, kind))
-        };
-        of(Kind::Own).chain(of(Kind::Shared)).sum()
+        let shared = job.kind == Kind::Shared || self.beside.is_some();
+        let result = self.one(row, job.size, shared, seed)?;
+        Ok(vec![(job.kind, result)])
     }
 
-    fn left(&self) -> f64 {
-        self.budget - self.spent()
+    /// The runs that tell what these would: where all users are alike, or half of them run
+    /// what others do anyway, runs of the users alone show both.
+    fn told_by(&self, wanted: &[(usize, Kind)]) -> Wanted {
+        let mut told: Wanted = Vec::new();
+        for (row, kind) in wanted {
+            let both = self.beside.is_some() || self.is_alike(&self.rows[*row]);
+            let kind = if both { Kind::Own } else { *kind };
+            if !told.contains(&(*row, kind)) {
+                told.push((*row, kind));
+            }
+        }
+        told
     }
-}
-
-/// What one run more of a row costs: packets, of all sizes. Of the runs that it has, or
-/// else by what the baseline's come to.
-pub(super) fn cost(answer: &Answer, row: usize, kind: Kind) -> f64 {
-    let measured = |row: usize, kind: Kind| {
-        let of = |cell: &Cell| {
-            let runs = runs_of(cell, kind);
-            let packets: u64 = runs.iter().map(|run| run.packets).sum();
-            packets as f64 / runs.len() as f64
-        };
-        let sum: f64 = answer.rows[row].cells.iter().map(of).sum();
-        Some(sum).filter(|sum| *sum > 0.0)
-    };
-    measured(row, kind).unwrap_or_else(|| {
-        let other = match kind {
-            Kind::Own => Kind::Shared,
-            Kind::Shared => Kind::Own,
-        };
-        let (base, of) = (answer.verdict.baseline, |row, kind| {
-            volume(answer, row, kind)
-        });
-        let scaled = |from, kind_from| Some(measured(from, kind_from)? / of(from, kind_from));
-        let scale = scaled(row, other).or_else(|| scaled(base, Kind::Own));
-        // Each packet and every second acknowledgement.
-        scale.unwrap_or(1.5) * of(row, kind)
-    })
-}
-
-/// Data packets of a run of each size, about, each leg counted.
-pub(super) fn volume(answer: &Answer, row: usize, kind: Kind) -> f64 {
-    let users = match kind {
-        Kind::Shared => answer.users_shared,
-        Kind::Own => answer.users,
-    };
-    let legs = match answer.rows[row].pep {
-        Pep::None | Pep::Snoop => 1.0,
-        Pep::Split => 2.0,
-        Pep::Gateway => 3.0,
-    };
-    let bytes = |size: usize| {
-        let work = answer.work(size);
-        (0..users)
-            .map(|user| work.volume(user).as_f64())
-            .sum::<f64>()
-    };
-    let all: f64 = (0..answer.sizes.len()).map(bytes).sum();
-    let background = answer.background.map_or(0.0, |b| {
-        let rate = b.rate(answer.path.rate).bps_f64();
-        all * rate / (answer.path.rate.bps_f64() - rate).max(1.0)
-    });
-    // A short run has its fixed costs.
-    (legs * (all + background) / PACKET as f64).max(200.0)
 }
 
 /// The runs that are made next: until these rows have so many.
 #[derive(Debug, Default, PartialEq)]
 struct Round {
-    own: Vec<usize>,
-    shared: Vec<usize>,
+    wanted: Wanted,
     runs: usize,
 }
 
@@ -369,26 +297,19 @@ fn next_round(
     judged: &Judgement,
     left: f64,
 ) -> Option<Round> {
-    let tiers = scores.tiers(standings, judged);
-    let is_beside = answer.beside.is_some();
-    for wanted in tiers {
-        let mut wanted: Vec<(usize, Kind)> = wanted
-            .into_iter()
-            // Runs beside others show both.
-            .map(|(row, kind)| (row, if is_beside { Kind::Own } else { kind }))
-            .filter(|(_, kind)| answer.is_random || *kind == Kind::Shared)
-            .filter(|(row, kind)| count(answer, *row, *kind) < runs_at(MOST_LOOKS))
-            .collect();
+    for wanted in scores.tiers(standings, judged) {
+        let mut wanted = answer.told_by(&wanted);
+        wanted.retain(|(row, kind)| {
+            let is_of_use = answer.is_random || *kind == Kind::Shared;
+            is_of_use && count(answer, *row, *kind) < runs_at(MOST_LOOKS)
+        });
         // The fastest first, and all of them as far as the budget goes.
         wanted.sort_by(|a, b| scores.rows[a.0].level.total_cmp(&scores.rows[b.0].level));
-        while !wanted.is_empty() {
+        while let Some((last, _)) = wanted.last().copied() {
             let round = round_of(answer, &wanted);
-            let price = missing(answer, &round.own, round.runs, Kind::Own)
-                + missing(answer, &round.shared, round.runs, Kind::Shared);
-            if price <= left {
+            if missing(answer, &round.wanted, round.runs) <= left {
                 return Some(round);
             }
-            let last = wanted[wanted.len() - 1].0;
             wanted.retain(|(row, _)| *row != last);
         }
     }
@@ -403,24 +324,18 @@ fn round_of(answer: &Answer, wanted: &[(usize, Kind)]) -> Round {
         None | Some(0) => 1,
         Some(least) => next_look(least),
     };
-    let of = |kind: Kind| {
-        let rows = wanted.iter().filter(|(_, of)| *of == kind);
-        let mut rows: Vec<usize> = rows
-            .map(|(row, _)| *row)
-            .filter(|row| count(answer, *row, kind) < runs)
-            .collect();
-        if !rows.is_empty() {
-            rows.push(answer.verdict.baseline);
+    let lacks = |(row, kind): &(usize, Kind)| count(answer, *row, *kind) < runs;
+    let mut all: Wanted = wanted.iter().filter(|of| lacks(of)).copied().collect();
+    // What is compared with has the same seeds.
+    let baseline = answer.verdict.baseline;
+    for kind in [Kind::Own, Kind::Shared] {
+        if all.iter().any(|(_, of)| *of == kind) {
+            all.extend(answer.told_by(&[(baseline, kind)]).into_iter().filter(lacks));
         }
-        rows.sort_unstable();
-        rows.dedup();
-        rows
-    };
-    Round {
-        own: of(Kind::Own),
-        shared: of(Kind::Shared),
-        runs,
     }
+    all.sort_unstable_by_key(|(row, kind)| (*kind, *row));
+    all.dedup();
+    Round { wanted: all, runs }
 }
 
 /// The rows that could be recommended, at most so many, and the baseline.

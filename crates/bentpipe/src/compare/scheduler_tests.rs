@@ -99,6 +99,28 @@ fn who_has_the_default_beside_the_default_is_like_everybody() {
     assert!(mean.abs() < 1.6 * ci, "{mean} ±{ci}");
 }
 
+/// Where all users are alike, one run shows what two would.
+#[test]
+fn a_run_of_users_who_are_alike_shows_both() {
+    let question = short().users(3).peps([Pep::None, Pep::Split, Pep::Gateway]);
+    let answer = question.transports(["cubic", "bbr"]).runs(2).run().unwrap();
+    let mut alike = 0;
+    for row in answer.rows.iter().filter(|row| answer.is_alike(row)) {
+        alike += 1;
+        let [own, mut shared] = answer.one_alike(row, 0, 7).unwrap();
+        assert_eq!(own, answer.one(row, 0, false, 7).unwrap());
+        let made = answer.one(row, 0, true, 7).unwrap();
+        assert_eq!(shared.packets, 0);
+        shared.packets = made.packets;
+        assert_eq!(shared, made);
+        assert_eq!(row.cells[0].shared.len(), 2);
+    }
+    assert_eq!(alike, 3);
+    // One user has nobody beside.
+    let alone = short().runs(1).run().unwrap();
+    assert!(!alone.is_alike(alone.baseline()));
+}
+
 /// The day of a link that changes, of which others lose more in the second half.
 #[test]
 fn runs_beside_others_are_spread_over_the_day() {

@@ -295,12 +295,12 @@ fn score(
     runs: RunsOf,
     time: TimeOf,
 ) -> Option<f64> {
-    let one = |(size, activity, usual): &(usize, Activity, f64)| {
+    let mut sum = 0.0;
+    for (size, activity, usual) in usual {
         let run = runs(&row.cells[*size]).get(run)?;
-        Some(time(run, *activity)? / usual)
-    };
-    let all: Option<Vec<f64>> = usual.iter().map(one).collect();
-    all.map(|all| mean(&all))
+        sum += time(run, *activity)? / usual;
+    }
+    Some(sum / usual.len() as f64)
 }
 
 /// Packets sent again / packets sent in each run, the mean over the sizes.

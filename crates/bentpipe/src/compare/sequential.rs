@@ -13,9 +13,10 @@
 //! happen to be alike, and pairs that are equal, prove less than they seem to. Taken
 //! alone, the latter is too bold where the scatter is more than 10%.
 
-use bentpipe_study::stats::{deviation, mean, t_above};
+use bentpipe_study::stats::t_above;
 use bentpipe_units::math::sqrt;
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Runs before anything is said.
 pub(super) const FEWEST: usize = 4;
@@ -34,7 +35,7 @@ const PRIOR_RUNS: f64 = 4.0;
 const PRIOR_SCATTER: f64 = 0.10;
 
 /// How likely a statement may be wrong, in either direction, over all looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Risk {
     /// What a recommendation, or its refusal, rests on: 1%.
     Use,
@@ -109,21 +110,25 @@ impl Quantiles {
 
     /// Those of a number of runs.
     fn for_runs(runs: usize, plan: Plan, risk: Risk) -> Quantiles {
-        let of = |runs, risk: Risk, share: f64| Quantiles::of(runs, risk.of_side() * share);
-        if plan == Plan::Once {
-            return of(runs, risk, 1.0);
-        }
-        static KNOWN: OnceLock<Vec<[Quantiles; 2]>> = OnceLock::new();
-        let known = KNOWN.get_or_init(|| {
-            let at =
-                |look| [Risk::Use, Risk::Rival].map(|risk| of(runs_at(look), risk, spent(look)));
-            (0..KEPT).map(at).collect()
-        });
+        let share = |runs| match plan {
+            Plan::Once => 1.0,
+            Plan::Looks | Plan::Exact => spent(look_at(runs)),
+        };
+        let of = |runs, risk: Risk| Quantiles::of(runs, risk.of_side() * share(runs));
+        static LOOKS: OnceLock<Vec<[Quantiles; 2]>> = OnceLock::new();
         let look = look_at(runs);
-        match known.get(look) {
-            Some(known) if runs_at(look) == runs => known[risk as usize],
-            _ => of(runs, risk, spent(look)),
+        if plan != Plan::Once && look < KEPT && runs_at(look) == runs {
+            let at = |look| [Risk::Use, Risk::Rival].map(|risk| of(runs_at(look), risk));
+            return LOOKS.get_or_init(|| (0..KEPT).map(at).collect())[look][risk as usize];
         }
+        // A quantile is found by many steps, and a decision asks for the same ones again
+        // and again.
+        type Known = HashMap<(usize, bool, Risk), Quantiles>;
+        static OTHERS: OnceLock<Mutex<Known>> = OnceLock::new();
+        let known = OTHERS.get_or_init(Mutex::default);
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (runs, plan == Plan::Once, risk);
+        *known.entry(key).or_insert_with(|| of(runs, risk))
     }
 }
 
@@ -142,10 +147,11 @@ pub(super) struct Statement {
 impl Statement {
     /// Of these numbers, one for each seed; `base` is the mean of what they are measured
     /// by. Not a number for none.
+    #[cfg(test)]
     pub(super) fn of(values: &[f64], base: f64, plan: Plan) -> Statement {
         Statement {
-            mean: mean(values),
-            scatter: deviation(values).unwrap_or(f64::INFINITY),
+            mean: bentpipe_study::stats::mean(values),
+            scatter: bentpipe_study::stats::deviation(values).unwrap_or(f64::INFINITY),
             expected: PRIOR_SCATTER * base,
             runs: values.len(),
             plan,
@@ -185,6 +191,82 @@ impl Statement {
         };
         let found = (first..KEPT).find(enough);
         found.map_or(usize::MAX, runs_at)
+    }
+}
+
+/// How much two things differ, and what is usual: two numbers for each seed. From their
+/// moments follows every statement that the one is more than a share of the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Contrast {
+    runs: usize,
+    difference: f64,
+    usual: f64,
+    /// Variances of the two, and their covariance.
+    variances: [f64; 2],
+    covariance: f64,
+    plan: Plan,
+}
+
+impl Contrast {
+    /// Of these differences, each with what is usual for its seed.
+    pub(super) fn of(pairs: &[(f64, f64)], plan: Plan) -> Contrast {
+        let runs = pairs.len() as f64;
+        let over = |f: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(f).sum::<f64>();
+        let (difference, usual) = (over(&|p| p.0) / runs, over(&|p| p.1) / runs);
+        let freedom = (runs - 1.0).max(1.0);
+        Contrast {
+            runs: pairs.len(),
+            difference,
+            usual,
+            variances: [
+                over(&|p| (p.0 - difference) * (p.0 - difference)) / freedom,
+                over(&|p| (p.1 - usual) * (p.1 - usual)) / freedom,
+            ],
+            covariance: over(&|p| (p.0 - difference) * (p.1 - usual)) / freedom,
+            plan,
+        }
+    }
+
+    /// That the difference is more than a share of what is usual. Not a number without
+    /// runs.
+    pub(super) fn beyond(&self, share: f64) -> Statement {
+        let [own, usual] = self.variances;
+        let variance = own - 2.0 * share * self.covariance + share * share * usual;
+        Statement {
+            mean: self.difference - share * self.usual,
+            scatter: match self.runs {
+                0 | 1 => f64::INFINITY,
+                _ => sqrt(variance.max(0.0)),
+            },
+            expected: PRIOR_SCATTER * self.usual,
+            runs: self.runs,
+            plan: self.plan,
+        }
+    }
+
+    /// The shares that the runs do not rule out; `None` if they are too few for an end.
+    pub(super) fn between(&self) -> Option<[f64; 2]> {
+        const FURTHEST: f64 = 64.0;
+        let centre = self.difference / self.usual;
+        let end = |from: f64, is_shown: fn(&Statement, Risk) -> bool| {
+            let shown = |share: f64| is_shown(&self.beyond(share), Risk::Use);
+            // It is shown at `out` and not at `inside`.
+            let (mut inside, mut out) = (centre, from);
+            if !centre.is_finite() || !shown(out) {
+                return None;
+            }
+            for _ in 0..40 {
+                let middle = f64::midpoint(inside, out);
+                match shown(middle) {
+                    true => out = middle,
+                    false => inside = middle,
+                }
+            }
+            Some(out)
+        };
+        let least = end(-FURTHEST, Statement::is_above)?;
+        let most = end(FURTHEST, Statement::is_below)?;
+        Some([least, most])
     }
 }
 

@@ -104,3 +104,30 @@ fn as_many_runs_as_were_said_to_be_needed_are_often_enough() {
     }
     assert!(all > 100 && enough * 10 > all * 6, "{enough} of {all}");
 }
+
+/// What follows from the moments is what follows from the numbers themselves.
+#[test]
+fn a_contrast_says_what_its_numbers_say() {
+    let mut noise = Noise::new(8);
+    let pairs: Vec<(f64, f64)> = (0..30)
+        .map(|_| (0.2 + 0.1 * noise.normal(), 1.0 + 0.3 * noise.normal()))
+        .collect();
+    let usual = pairs.iter().map(|p| p.1).sum::<f64>() / 30.0;
+    for plan in [Plan::Looks, Plan::Once] {
+        let contrast = Contrast::of(&pairs, plan);
+        for share in [-0.1, 0.0, 0.03, 0.25] {
+            let values: Vec<f64> = pairs.iter().map(|p| p.0 - share * p.1).collect();
+            let (a, b) = (contrast.beyond(share), Statement::of(&values, usual, plan));
+            let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+            close(a.mean, b.mean);
+            close(a.margin(Risk::Use), b.margin(Risk::Use));
+            close(a.margin(Risk::Rival), b.margin(Risk::Rival));
+        }
+        let [least, most] = contrast.between().unwrap();
+        assert!(!contrast.beyond(least + 1e-6).is_above(Risk::Use));
+        assert!(contrast.beyond(least - 1e-6).is_above(Risk::Use));
+        assert!(contrast.beyond(most + 1e-6).is_below(Risk::Use));
+    }
+    assert!(Contrast::of(&pairs[..3], Plan::Looks).between().is_none());
+    assert!(Contrast::of(&[], Plan::Exact).between().is_none());
+}

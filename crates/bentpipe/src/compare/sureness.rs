@@ -2,10 +2,13 @@
 //! was not run.
 
 use super::answer::Answer;
+use super::cost;
+use super::race::Kind;
 use super::scheduler;
 use super::score::Scores;
 use super::sequential::Plan;
 use super::standing::Standing;
+use super::traffic::{PAGES, Traffic};
 use super::verdict::{
     AS_GOOD, Against, Certainty, Gain, HARM_LIMIT, Harm, LOSS_LIMIT, Needed, PROXY_WORTH,
     Threshold, WASTE_LIMIT, WORTH,
@@ -109,7 +112,13 @@ impl Answer {
                  share,
                  runs,
                  ..
-             }| { format!("saves {} of the time", between(least, most, share, runs)) },
+             }| {
+                let of = match self.traffic {
+                    Traffic::Mixed => " (the mean of downloads, pages and videos)",
+                    _ => "",
+                };
+                format!("saves {} of the time{of}", between(least, most, share, runs))
+            },
         );
         let slows = against.harm.map(
             |Harm {
@@ -155,6 +164,17 @@ impl Answer {
         }
     }
 
+    /// What was made shorter so that it fits into the time.
+    pub(super) fn what_was_shortened(&self) -> Option<String> {
+        let time_s = cost::time_for_all_pages_s(self)?;
+        Some(format!(
+            "So that more runs fit into the time, each user reads {} pages instead of {PAGES}: \
+             `--time {}` has room for all.",
+            self.pages,
+            rounded_up(time_s)
+        ))
+    }
+
     /// Rows without a run, and those that were set aside early.
     pub(super) fn what_was_not_run(&self) -> Option<String> {
         let scores = Scores::of(self);
@@ -178,7 +198,7 @@ impl Answer {
         if !unrun.is_empty() {
             let all = 0..self.rows.len();
             let price: f64 = all
-                .map(|row| scheduler::cost(self, row, scheduler::Kind::Own))
+                .map(|row| cost::cost(self, row, Kind::Own))
                 .sum();
             let space = if text.is_empty() { "" } else { " " };
             text += &format!(
@@ -186,7 +206,7 @@ impl Answer {
                  all.",
                 unrun.len(),
                 self.rows.len(),
-                rounded_up(price / scheduler::EXAMINED / scheduler::PACE)
+                rounded_up(price / scheduler::EXAMINED / cost::PACE)
             );
         }
         (!text.is_empty()).then_some(text)

@@ -13,7 +13,7 @@ use bentpipe_units::{Bytes, Duration, Rate};
 /// Pages that a user of the web reads.
 pub const PAGES: u32 = 6;
 
-/// Objects that are fetched beside them.
+/// Objects that are fetched beside all of them.
 const OBJECTS: u32 = 40;
 
 /// Bitrates that videos are offered at, kbit/s.
@@ -142,6 +142,8 @@ pub(super) struct Work {
     pub(super) size: Bytes,
     /// Bitrate of videos.
     pub(super) bitrate: Rate,
+    /// Pages that a reader reads, [`PAGES`] unless runs are to be shorter.
+    pub(super) pages: u32,
 }
 
 impl Work {
@@ -155,8 +157,9 @@ impl Work {
                     Traffic::Mixed => PAGE,
                     _ => self.size,
                 };
-                let pages = reader(page, 5, Duration::from_secs(8), PAGES);
-                let objects = reader(Bytes::new(30_000), 10, Duration::from_secs(1), OBJECTS);
+                let pages = reader(page, 5, Duration::from_secs(8), self.pages);
+                let count = OBJECTS * self.pages / PAGES;
+                let objects = reader(Bytes::new(30_000), 10, Duration::from_secs(1), count);
                 vec![("", pages), ("-objects", objects)]
             }
             Activity::Video => vec![("", self.video())],

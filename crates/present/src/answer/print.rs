@@ -2,7 +2,7 @@
 
 use crate::output::{Output, digits3, percent, seconds};
 use bentpipe::compare::{
-    Activity, Answer, Build, Cell, DEFAULT, Hosts, LinkProfile, ProfileKind, Row, Traffic,
+    Activity, Answer, Build, Cell, Certainty, DEFAULT, Hosts, LinkProfile, ProfileKind, Row, Traffic,
 };
 use bentpipe_report::table::{self, Column, Table, Tone};
 use std::io;
@@ -342,7 +342,14 @@ pub fn words(answer: &Answer) -> String {
         }
     );
     if table_has_unknowns(answer) {
-        text += " -: not measured; it could not win, or there was no time.";
+        let is_sure = matches!(
+            answer.verdict.certainty,
+            Certainty::Clear | Certainty::Exact
+        );
+        text += match is_sure && !answer.rows.iter().any(is_unrun) {
+            true => " -: not measured: it cannot win.",
+            false => " -: not measured: it cannot win, or there was no time.",
+        };
     }
     if answer.users > 1 {
         text += " Mbit/s, worst: the user in the middle and the slowest tenth. Jain: 1 if all \

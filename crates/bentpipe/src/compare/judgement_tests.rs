@@ -1,11 +1,14 @@
 //! Verdicts on made-up runs whose truth is known.
 
 use super::super::candidate::Availability;
+use super::super::score::RowScore;
 use super::super::sequential::tests::Noise;
+use super::super::sequential::{Plan, runs_at};
+use super::super::verdict::{Objection, WORTH};
 use super::*;
 
 /// Rows with these gains and harms and this scatter, so many runs.
-fn scores(noise: &mut Noise, truth: &[(f64, f64)], scatter: f64, runs: usize) -> Scores {
+pub(in super::super) fn scores(noise: &mut Noise, truth: &[(f64, f64)], scatter: f64, runs: usize) -> Scores {
     let same: Vec<f64> = (0..runs)
         .map(|_| bentpipe_units::math::exp(0.2 * noise.normal()))
         .collect();

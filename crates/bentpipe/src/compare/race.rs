@@ -1,0 +1,153 @@
+//! Which runs may change a verdict that is not clear.
+
+use super::judgement::{Judgement, is_rival};
+use super::score::Scores;
+use super::sequential::{FEWEST, Plan, Risk};
+use super::standing::{GAIN_ZONE, Place, Standing};
+use super::verdict::{AS_GOOD, HARM_LIMIT, HARM_NOTED};
+
+/// Which runs of a row: of the users alone, or beside others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Own,
+    Shared,
+}
+
+/// A row, and which of its runs.
+pub(super) type Wanted = Vec<(usize, Kind)>;
+
+impl Scores {
+    /// Which runs may change a verdict that is not clear: what is open, what pauses while
+    /// another is faster, what was set aside or never ran, and what lies near a threshold.
+    pub(super) fn tiers(&self, standings: &[Standing], judged: &Judgement) -> [Wanted; 4] {
+        let fastest = self.fastest_in_race(standings);
+        let is_paused = |row: usize| {
+            let slower = |best| self.lead(row, best).beyond(0.0).is_above(Risk::Rival);
+            fastest.is_some_and(|best| best != row && slower(best))
+        };
+        let pick = judged.pick.filter(|pick| *pick != self.baseline);
+        let mut tiers: [Wanted; 4] = Default::default();
+        for (row, standing) in standings.iter().enumerate() {
+            let is_close = |pick| {
+                let lead = self.lead(pick, row).beyond(AS_GOOD + GAIN_ZONE);
+                lead.is_below(Risk::Rival)
+            };
+            let tier = match (standing, pick) {
+                (Standing::Baseline | Standing::Slow | Standing::Out(_), _) => continue,
+                (Standing::NotRun | Standing::Aside, _) => 2,
+                (_, Some(pick)) if pick == row => continue,
+                (_, Some(pick)) if !is_rival(self, standings, pick, row) => continue,
+                (Standing::Near(_), _) => 3,
+                (_, Some(pick)) if is_close(pick) => 3,
+                _ if is_paused(row) => 1,
+                (Standing::Open(_) | Standing::Usable, _) => 0,
+            };
+            tiers[tier].extend(self.wants(row, pick).into_iter().map(|kind| (row, kind)));
+            if let (Some(pick), 0 | 1 | 3) = (pick, tier) {
+                tiers[tier].push((pick, Kind::Own));
+            }
+        }
+        for tier in &mut tiers {
+            self.keep_front(tier);
+            tier.sort_unstable();
+            tier.dedup();
+        }
+        tiers
+    }
+
+    /// The fastest row that could win, and that others do not seem to lose too much beside.
+    fn fastest_in_race(&self, standings: &[Standing]) -> Option<usize> {
+        let could_win = |row: &usize| {
+            let is_seen = self.rows[*row].scores.len() >= FEWEST || self.plan == Plan::Exact;
+            let in_race = matches!(
+                standings[*row],
+                Standing::Usable | Standing::Near(_) | Standing::Open(_)
+            );
+            is_seen && in_race
+        };
+        let is_gentle = |row: &usize| {
+            let harm = self.rows[*row].harm;
+            standings[*row] == Standing::Usable || harm.is_some_and(|h| h.share < HARM_LIMIT)
+        };
+        let level = |row: &usize| self.rows[*row].level;
+        (0..standings.len())
+            .filter(|row| could_win(row) && is_gentle(row))
+            .min_by(|a, b| level(a).total_cmp(&level(b)))
+    }
+
+    /// Which runs of a row may tell more: of its users alone, or beside others.
+    fn wants(&self, row: usize, pick: Option<usize>) -> Vec<Kind> {
+        let mut found = Vec::new();
+        let gain = self.gain(row).beyond(self.worth(row));
+        let gain_is_known = gain.is_above(Risk::Use) || gain.is_below(Risk::Use);
+        let rest = self.fails_otherwise(row);
+        let rest_is_known = rest.iter().all(|((place, _), _)| *place == Place::Good);
+        if !gain_is_known || !rest_is_known || pick.is_some() {
+            found.push(Kind::Own);
+        }
+        let is_seen = self.rows[row].scores.len() >= FEWEST || self.plan == Plan::Exact;
+        // What others lose does not matter of a row that would not be chosen.
+        let would_win = match pick {
+            Some(pick) => self.lead(pick, row).beyond(AS_GOOD).mean > 0.0,
+            None => gain.mean > 0.0,
+        };
+        let harm = self.harms_too_much(row);
+        if is_seen && would_win && !matches!(harm, Place::Good | Place::Bad) {
+            found.push(Kind::Shared);
+        }
+        found
+    }
+
+    /// Of the rows that want runs beside others keeps one, and those that have had few: such
+    /// runs are what a verdict costs most, and one setting is enough of those that are about
+    /// as fast. It is the one that others seem to lose the least beside; of those alike, the
+    /// one whose runs have gone furthest.
+    fn keep_front(&self, tier: &mut Wanted) {
+        let wanting = tier.iter().filter(|(_, kind)| *kind == Kind::Shared);
+        let wanting: Vec<usize> = wanting.map(|(row, _)| *row).collect();
+        let level = |row: &usize| self.rows[*row].level;
+        let lost = |row: &usize| self.rows[*row].harm.map_or(0.0, |harm| harm.share);
+        let runs = |row: &usize| self.rows[*row].others.len();
+        let least = |rows: &[usize], of: &dyn Fn(&usize) -> f64| {
+            rows.iter().map(of).fold(f64::INFINITY, f64::min)
+        };
+        let reach = least(&wanting, &level) + AS_GOOD * self.base().level;
+        let within = |row: &&usize| level(row) <= reach;
+        let mut front: Vec<usize> = wanting.iter().filter(within).copied().collect();
+        if front.iter().any(|row| runs(row) < FEWEST) {
+            front.retain(|row| runs(row) < FEWEST);
+        } else {
+            let most = least(&front, &lost) + HARM_NOTED;
+            front.retain(|row| lost(row) <= most);
+            front.sort_by(|a, b| runs(b).cmp(&runs(a)).then(level(a).total_cmp(&level(b))));
+            front.truncate(1);
+        }
+        tier.retain(|(row, kind)| *kind == Kind::Own || front.contains(row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judgement::{judge, tests::scores};
+    use super::super::sequential::tests::Noise;
+    use super::super::verdict::Harm;
+    use super::*;
+
+    /// Three that are about as fast, one of which others hardly lose beside.
+    #[test]
+    fn only_the_gentlest_of_those_alike_runs_beside_others() {
+        let truth = [(0.33, 0.3), (0.35, 0.1), (0.34, 0.4), (0.1, 0.0)];
+        let mut all = scores(&mut Noise::new(4), &truth, 0.3, 20);
+        for (row, (_, harm)) in all.rows[1..].iter_mut().zip(truth) {
+            row.harm = Some(Harm {
+                share: harm,
+                ..Harm::default()
+            });
+        }
+        let standings = all.standings();
+        let tiers = all.tiers(&standings, &judge(&all, &standings, true));
+        let shared = tiers[0].iter().filter(|(_, kind)| *kind == Kind::Shared);
+        let shared: Vec<usize> = shared.map(|(row, _)| *row).collect();
+        assert_eq!(shared, [2], "{standings:?}");
+    }
+}
