@@ -31,7 +31,7 @@ impl Answer {
         };
         let mut text = self.subject(size);
         text = capital(&text);
-        if self.traffic == Traffic::Mixed && !self.is_kept() {
+        if self.traffic == Traffic::Mixed {
             return self.what_each_activity_gives(pick, base);
         }
         if self.is_kept() {
@@ -68,6 +68,9 @@ impl Answer {
                 Activity::Web => "a page takes",
                 Activity::Download => "a download takes",
             };
+            if self.is_kept() {
+                return Some(format!("{what} {}", seconds(before)));
+            }
             Some(format!(
                 "{what} {} instead of {} ({}%)",
                 seconds(with),

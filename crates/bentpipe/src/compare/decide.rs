@@ -66,10 +66,22 @@ impl Answer {
     /// What each row gains over the baseline; `None` if nothing ended.
     #[must_use]
     pub fn gains(&self) -> Vec<Option<Gain>> {
+        self.effects().0
+    }
+
+    /// What each row does to others; `None` where that was not measured.
+    #[must_use]
+    pub fn harms(&self) -> Vec<Option<Harm>> {
+        self.effects().1
+    }
+
+    /// What each row [gains](Answer::gains) and [does to others](Answer::harms).
+    #[must_use]
+    pub fn effects(&self) -> (Vec<Option<Gain>>, Vec<Option<Harm>>) {
         let scores = Scores::of(self);
         let rows = 0..scores.rows.len();
-        rows.map(|row| gain(&scores, row, scores.baseline))
-            .collect()
+        rows.map(|row| (gain(&scores, row, scores.baseline), scores.harm_of(row)))
+            .unzip()
     }
 
     /// Why each row is not recommended, whatever it gains; `None` if it may be.

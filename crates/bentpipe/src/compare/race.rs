@@ -27,6 +27,7 @@ impl Scores {
         };
         let pick = judged.pick.filter(|pick| *pick != self.baseline);
         let mut tiers: [Wanted; 4] = Default::default();
+        let mut known = Vec::new();
         for (row, standing) in standings.iter().enumerate() {
             let is_close = |pick| {
                 let lead = self.lead(pick, row).beyond(AS_GOOD + GAIN_ZONE);
@@ -42,13 +43,17 @@ impl Scores {
                 _ if is_paused(row) => 1,
                 (Standing::Open(_) | Standing::Usable, _) => 0,
             };
-            tiers[tier].extend(self.wants(row, pick).into_iter().map(|kind| (row, kind)));
+            let (wants, gain_is_known) = self.wants(row, pick);
+            tiers[tier].extend(wants.into_iter().map(|kind| (row, kind)));
+            if gain_is_known && pick.is_none() {
+                known.push(row);
+            }
             if let (Some(pick), 0 | 1 | 3) = (pick, tier) {
                 tiers[tier].push((pick, Kind::Own));
             }
         }
         for tier in &mut tiers {
-            self.keep_front(tier);
+            self.keep_front(tier, &known);
             tier.sort_unstable();
             tier.dedup();
         }
@@ -75,8 +80,9 @@ impl Scores {
             .min_by(|a, b| level(a).total_cmp(&level(b)))
     }
 
-    /// Which runs of a row may tell more: of its users alone, or beside others.
-    fn wants(&self, row: usize, pick: Option<usize>) -> Vec<Kind> {
+    /// Which runs of a row may tell more: of its users alone, or beside others; and whether
+    /// what it gains is known.
+    fn wants(&self, row: usize, pick: Option<usize>) -> (Vec<Kind>, bool) {
         let mut found = Vec::new();
         let gain = self.gain(row).beyond(self.worth(row));
         let gain_is_known = gain.is_above(Risk::Use) || gain.is_below(Risk::Use);
@@ -95,34 +101,36 @@ impl Scores {
         if is_seen && would_win && !matches!(harm, Place::Good | Place::Bad) {
             found.push(Kind::Shared);
         }
-        found
+        (found, gain_is_known)
     }
 
     /// Of the rows that want runs beside others keeps one, and those that have had few: such
     /// runs are what a verdict costs most, and one setting is enough of those that are about
     /// as fast. It is the one that others seem to lose the least beside; of those alike, the
-    /// one whose runs have gone furthest.
-    fn keep_front(&self, tier: &mut Wanted) {
-        let wanting = tier.iter().filter(|(_, kind)| *kind == Kind::Shared);
-        let wanting: Vec<usize> = wanting.map(|(row, _)| *row).collect();
+    /// one whose runs have gone furthest. A row whose gain is `known` waits altogether.
+    fn keep_front(&self, tier: &mut Wanted, known: &[usize]) {
+        let waits = |(row, kind): &(usize, Kind)| *kind == Kind::Shared || known.contains(row);
+        let mut waiting: Vec<usize> = tier.iter().filter(|of| waits(of)).map(|of| of.0).collect();
+        waiting.dedup();
         let level = |row: &usize| self.rows[*row].level;
         let lost = |row: &usize| self.rows[*row].harm.map_or(0.0, |harm| harm.share);
         let runs = |row: &usize| self.rows[*row].others.len();
         let least = |rows: &[usize], of: &dyn Fn(&usize) -> f64| {
             rows.iter().map(of).fold(f64::INFINITY, f64::min)
         };
-        let reach = least(&wanting, &level) + AS_GOOD * self.base().level;
-        let within = |row: &&usize| level(row) <= reach;
-        let mut front: Vec<usize> = wanting.iter().filter(within).copied().collect();
-        if front.iter().any(|row| runs(row) < FEWEST) {
-            front.retain(|row| runs(row) < FEWEST);
+        let reach = least(&waiting, &level) + AS_GOOD * self.base().level;
+        let mut front: Vec<usize> = waiting.clone();
+        front.retain(|row| level(row) <= reach);
+        let lacks = |row: &usize| runs(row) < FEWEST && tier.contains(&(*row, Kind::Shared));
+        if front.iter().any(lacks) {
+            front.retain(lacks);
         } else {
             let most = least(&front, &lost) + HARM_NOTED;
             front.retain(|row| lost(row) <= most);
             front.sort_by(|a, b| runs(b).cmp(&runs(a)).then(level(a).total_cmp(&level(b))));
             front.truncate(1);
         }
-        tier.retain(|(row, kind)| *kind == Kind::Own || front.contains(row));
+        tier.retain(|of| !waits(of) || front.contains(&of.0));
     }
 }
 

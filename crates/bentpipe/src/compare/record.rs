@@ -408,7 +408,7 @@ fn named(time: impl Fn(Activity) -> Option<f64>) -> Named<f64> {
 /// The rows of an answer in [`Answer::order`]: of each proxy the fastest first.
 #[must_use]
 pub fn rows(answer: &Answer, build: Build, runs: Runs) -> Vec<RowRecord> {
-    let (gains, harms) = (answer.gains(), answer.harms());
+    let (gains, harms) = answer.effects();
     let row = |index: usize| {
         RowRecord::of(&RowAt {
             answer,

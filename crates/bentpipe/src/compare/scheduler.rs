@@ -31,11 +31,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const EXAMINED: f64 = 0.45;
 
 /// Packets for runs that all rows have as many: a table of means is read as if they had.
-const EVEN: f64 = 1e6;
+const EVEN: f64 = 5e5;
 const MOST_EVEN: usize = 20;
 
 /// Part of the budget that is kept for them.
-const RESERVED: f64 = 0.025;
+const RESERVED: f64 = 0.0125;
 
 /// Leaders that run beside users of the default, of a number of runs that is asked for;
 /// where no more rows are compared, all do. And most such runs.
@@ -330,7 +330,12 @@ fn round_of(answer: &Answer, wanted: &[(usize, Kind)]) -> Round {
     let baseline = answer.verdict.baseline;
     for kind in [Kind::Own, Kind::Shared] {
         if all.iter().any(|(_, of)| *of == kind) {
-            all.extend(answer.told_by(&[(baseline, kind)]).into_iter().filter(lacks));
+            all.extend(
+                answer
+                    .told_by(&[(baseline, kind)])
+                    .into_iter()
+                    .filter(lacks),
+            );
         }
     }
     all.sort_unstable_by_key(|(row, kind)| (*kind, *row));

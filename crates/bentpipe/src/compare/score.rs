@@ -181,15 +181,6 @@ impl Scores {
 }
 
 impl Answer {
-    /// What each row does to others; `None` where that was not measured.
-    #[must_use]
-    pub fn harms(&self) -> Vec<Option<Harm>> {
-        let scores = Scores::of(self);
-        (0..scores.rows.len())
-            .map(|row| scores.harm_of(row))
-            .collect()
-    }
-
     /// The rows of each proxy, the fastest first.
     #[must_use]
     pub fn order(&self) -> Vec<usize> {

@@ -118,7 +118,7 @@ pub(super) fn rows(
     changed: &BTreeSet<(usize, usize)>,
     (done, total): (usize, usize),
 ) -> Value {
-    let (harms, gains) = (answer.harms(), answer.gains());
+    let (gains, harms) = answer.effects();
     let standing = |&(row, size): &(usize, usize)| {
         Some(Standing::of(&Changed {
             answer,

@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Time between lines at least; the first go out at once.
-const BETWEEN: Duration = Duration::from_millis(50);
+const BETWEEN: Duration = Duration::from_millis(100);
 
 /// Lines of rows between two verdicts within a round of runs.
 const LINES_PER_VERDICT: usize = 10;
@@ -77,29 +77,25 @@ impl State {
         self.changed.insert((row, size));
     }
 
-    /// The lines of what has changed since the last ones.
-    fn take_lines(&mut self, build: Build, id: &str) -> Vec<Value> {
+    /// What has changed since this was asked last.
+    fn take_news(&mut self) -> Option<News> {
         let is_comparable = self.is_comparable();
-        let Some(answer) = &mut self.answer else {
-            return Vec::new();
-        };
-        let mut sent = Vec::new();
-        if !self.has_begun {
-            self.has_begun = true;
-            sent.push(lines::begin(build, answer, id));
-        }
+        let answer = self.answer.as_ref()?;
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
         let changed = std::mem::take(&mut self.changed);
-        if !changed.is_empty() {
-            self.lines += 1;
-            sent.push(lines::rows(answer, &changed, self.progress));
-        }
+        self.lines += usize::from(!changed.is_empty());
         let is_due = self.rounds > 0 || self.lines >= LINES_PER_VERDICT;
-        if is_due && is_comparable && !self.is_over {
+        let has_verdict = is_due && is_comparable && !self.is_over;
+        if has_verdict {
             (self.rounds, self.lines) = (0, 0);
-            answer.verdict = decide(answer);
-            sent.push(lines::verdict(build, answer, false));
         }
-        sent
+        Some(News {
+            answer: answer.clone(),
+            is_first,
+            changed,
+            progress: self.progress,
+            has_verdict,
+        })
     }
 
     /// True if there is something to send.
@@ -116,6 +112,32 @@ impl State {
             cells.iter().all(|cell| !cell.runs.is_empty())
         };
         self.answer.as_ref().is_some_and(has_runs)
+    }
+}
+
+/// What has changed, with a copy of the answer: it is put into words while runs go on.
+struct News {
+    answer: Answer,
+    is_first: bool,
+    changed: BTreeSet<(usize, usize)>,
+    progress: (usize, usize),
+    has_verdict: bool,
+}
+
+impl News {
+    fn lines(mut self, build: Build, id: &str) -> Vec<Value> {
+        let mut sent = Vec::new();
+        if self.is_first {
+            sent.push(lines::begin(build, &self.answer, id));
+        }
+        if !self.changed.is_empty() {
+            sent.push(lines::rows(&self.answer, &self.changed, self.progress));
+        }
+        if self.has_verdict {
+            self.answer.verdict = decide(&self.answer);
+            sent.push(lines::verdict(build, &self.answer, false));
+        }
+        sent
     }
 }
 
@@ -252,8 +274,9 @@ fn send_changes(app: &App, live: &Live, id: &str, results: &Results) {
     loop {
         let mut state = live.wait();
         let is_over = state.is_over;
-        let lines = state.take_lines(app.build, id);
+        let news = state.take_news();
         drop(state);
+        let lines = news.map_or_else(Vec::new, |news| news.lines(app.build, id));
         if !lines.iter().all(|line| results.send(line)) || is_over {
             return;
         }

@@ -2,7 +2,8 @@
 
 use crate::output::{Output, digits3, percent, seconds};
 use bentpipe::compare::{
-    Activity, Answer, Build, Cell, Certainty, DEFAULT, Hosts, LinkProfile, ProfileKind, Row, Traffic,
+    Activity, Answer, Build, Cell, Certainty, DEFAULT, Hosts, LinkProfile, ProfileKind, Row,
+    Traffic,
 };
 use bentpipe_report::table::{self, Column, Table, Tone};
 use std::io;
@@ -162,7 +163,7 @@ pub fn table_of(answer: &Answer, details: bool, mark: &'static str) -> Table {
         format!("{}{mark}", row.name)
     }));
     fields.extend(times(answer));
-    let (gains, harms) = (answer.gains(), answer.harms());
+    let (gains, harms) = answer.effects();
     let beside_baseline = move |i: usize, share: Option<f64>| match i == answer.verdict.baseline {
         true => String::new(),
         false => share.map_or_else(|| UNKNOWN.to_owned(), signed),
