@@ -31,7 +31,9 @@ struct OtherSeeds;
 impl Runner for OtherSeeds {
     fn run(&self, scenario: &Scenario, options: &Options) -> Result<Outcome, Error> {
         let flow = scenario.flows.first();
-        let legs = flow.and_then(|flow| flow.split.as_ref()).map(|split| &split.legs);
+        let legs = flow
+            .and_then(|flow| flow.split.as_ref())
+            .map(|split| &split.legs);
         let behind = legs.into_iter().flatten().map(|leg| &leg.transport);
         let own = flow.and_then(|flow| flow.transport.as_ref());
         let is_twin = own.into_iter().chain(behind).any(|t| t.name == TWIN);
@@ -72,9 +74,17 @@ pub(crate) fn run(questions: u64, first: u64) -> ExitCode {
         .with_max_len(1)
         .map(|number| {
             let question = links::question(*number);
-            let comparison = question.comparison.peps([Pep::None]).transports(["cubic", TWIN]);
-            let comparison = comparison.time(TIME).threads(1).runner(Arc::new(OtherSeeds));
-            let answer = comparison.run().map_err(|e| format!("{}: {e}", question.text))?;
+            let comparison = question
+                .comparison
+                .peps([Pep::None])
+                .transports(["cubic", TWIN]);
+            let comparison = comparison
+                .time(TIME)
+                .threads(1)
+                .runner(Arc::new(OtherSeeds));
+            let answer = comparison
+                .run()
+                .map_err(|e| format!("{}: {e}", question.text))?;
             Ok(Told {
                 number: *number,
                 text: question.text,
@@ -103,7 +113,11 @@ fn report(told: &[Told]) -> ExitCode {
             t.text
         );
     }
-    let of = |certainty| told.iter().filter(|t| t.answer.verdict.certainty == certainty).count();
+    let of = |certainty| {
+        told.iter()
+            .filter(|t| t.answer.verdict.certainty == certainty)
+            .count()
+    };
     let apart = told.iter().filter(|t| t.is_apart()).count();
     eprintln!(
         "{} questions: one transport under two names is told apart in {apart} (bar {:.0}%); {} \

@@ -27,7 +27,11 @@ impl Answer {
                     false => String::new(),
                 };
                 let runs = counted(harm.runs);
-                Some(format!("{} to {}%{limit}; {runs}", signed(least), signed(most)))
+                Some(format!(
+                    "{} to {}%{limit}; {runs}",
+                    signed(least),
+                    signed(most)
+                ))
             }
             (None, Some(ci)) => {
                 let (least, most) = (signed(harm.share - ci), signed(harm.share + ci));
@@ -75,9 +79,7 @@ impl Answer {
                 "Whether {} hurts others is unclear ({percent}).",
                 if subject == "It" { "it" } else { subject },
             ),
-            Effect::MayHurt => format!(
-                "{subject} may hurt others: {takes}{than}{mean}."
-            ),
+            Effect::MayHurt => format!("{subject} may hurt others: {takes}{than}{mean}."),
             Effect::Helps => format!("{subject} helps others: {takes}{than}."),
             Effect::None if than.is_empty() => {
                 format!("{subject} does not hurt others: {takes}.")

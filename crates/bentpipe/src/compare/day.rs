@@ -4,8 +4,8 @@
 use super::answer::{Answer, ChangeCost};
 use super::cost;
 use super::profile::{Hour, LinkProfile, ProfileKind};
-use super::result::RunResult;
 use super::race::Kind;
+use super::result::RunResult;
 use super::traffic::Activity;
 use crate::Error;
 use bentpipe_report::text::{percent, seconds};

@@ -8,7 +8,12 @@ use super::super::verdict::{Objection, WORTH};
 use super::*;
 
 /// Rows with these gains and harms and this scatter, so many runs.
-pub(in super::super) fn scores(noise: &mut Noise, truth: &[(f64, f64)], scatter: f64, runs: usize) -> Scores {
+pub(in super::super) fn scores(
+    noise: &mut Noise,
+    truth: &[(f64, f64)],
+    scatter: f64,
+    runs: usize,
+) -> Scores {
     let same: Vec<f64> = (0..runs)
         .map(|_| bentpipe_units::math::exp(0.2 * noise.normal()))
         .collect();

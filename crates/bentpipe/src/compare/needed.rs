@@ -1,9 +1,9 @@
 //! How many runs an open verdict needs.
 
 use super::answer::Answer;
+use super::cost::{self, missing};
 use super::judgement::judge;
 use super::race::Kind;
-use super::cost::{self, missing};
 use super::score::Scores;
 use super::sequential::{Contrast, FEWEST, Risk, Statement, next_look, runs_at};
 use super::standing::{GAIN_ZONE, HARM_ZONE, Standing};

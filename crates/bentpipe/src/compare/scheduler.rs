@@ -330,7 +330,12 @@ fn round_of(answer: &Answer, wanted: &[(usize, Kind)]) -> Round {
     let baseline = answer.verdict.baseline;
     for kind in [Kind::Own, Kind::Shared] {
         if all.iter().any(|(_, of)| *of == kind) {
-            all.extend(answer.told_by(&[(baseline, kind)]).into_iter().filter(lacks));
+            all.extend(
+                answer
+                    .told_by(&[(baseline, kind)])
+                    .into_iter()
+                    .filter(lacks),
+            );
         }
     }
     all.sort_unstable_by_key(|(row, kind)| (*kind, *row));

@@ -184,10 +184,7 @@ impl Scores {
             all.find(|(found, _)| *found == place)
                 .map(|(_, threshold)| *threshold)
         };
-        let gains = self
-            .gain(row)
-            .beyond(self.worth(row))
-            .is_above(Risk::Rival);
+        let gains = self.gain(row).beyond(self.worth(row)).is_above(Risk::Rival);
         match (gain, first(Place::Unknown), first(Place::Near)) {
             (Place::Good, None, None) => Standing::Usable,
             // What gains next to nothing beyond the least is near, whatever else it does.

@@ -117,7 +117,10 @@ impl Answer {
                     Traffic::Mixed => " (the mean of downloads, pages and videos)",
                     _ => "",
                 };
-                format!("saves {} of the time{of}", between(least, most, share, runs))
+                format!(
+                    "saves {} of the time{of}",
+                    between(least, most, share, runs)
+                )
             },
         );
         let slows = against.harm.map(
@@ -197,9 +200,7 @@ impl Answer {
         }
         if !unrun.is_empty() {
             let all = 0..self.rows.len();
-            let price: f64 = all
-                .map(|row| cost::cost(self, row, Kind::Own))
-                .sum();
+            let price: f64 = all.map(|row| cost::cost(self, row, Kind::Own)).sum();
             let space = if text.is_empty() { "" } else { " " };
             text += &format!(
                 "{space}{} of {} settings were not run for lack of time: `--time {}` has room for \

@@ -125,9 +125,12 @@ impl Answer {
     /// What was not said about the link and decides with the rest.
     fn what_is_assumed(&self) -> Option<String> {
         let loss = &self.path.loss;
-        let is_assumed = self.is_loss_assumed && self.path.profile.as_ref().is_none_or(|p| !p.has_losses);
+        let is_assumed =
+            self.is_loss_assumed && self.path.profile.as_ref().is_none_or(|p| !p.has_losses);
         is_assumed.then(|| match loss.is_none() {
-            true => "This assumes that the link loses nothing: `--loss` says what it does.".to_owned(),
+            true => {
+                "This assumes that the link loses nothing: `--loss` says what it does.".to_owned()
+            }
             false => format!("This assumes a loss of {loss}: `--loss` says what the link has."),
         })
     }

@@ -2,7 +2,8 @@
 
 use crate::output::{Output, digits3, percent, seconds};
 use bentpipe::compare::{
-    Activity, Answer, Build, Cell, Certainty, DEFAULT, Hosts, LinkProfile, ProfileKind, Row, Traffic,
+    Activity, Answer, Build, Cell, Certainty, DEFAULT, Hosts, LinkProfile, ProfileKind, Row,
+    Traffic,
 };
 use bentpipe_report::table::{self, Column, Table, Tone};
 use std::io;
