@@ -43,6 +43,12 @@ pub enum Error {
         /// The names that there are.
         known: Vec<String>,
     },
+    /// An answer has no such row, or several.
+    #[error("{0}")]
+    Row(String),
+    /// Two things cannot be compared.
+    #[error("{0}")]
+    Diff(String),
     /// There is no such paper, or nothing of that name in it.
     #[error("{0}")]
     Paper(String),

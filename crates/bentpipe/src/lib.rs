@@ -26,6 +26,7 @@
 //! |---|---|
 //! | compare transports on a link | [`Comparison`], [`Answer`](compare::Answer) |
 //! | see what a transport does over time, and why | [`recording`] |
+//! | see what differs between two answers, outcomes or scenarios | [`diff`] |
 //! | read a scenario file | [`load`], [`parse`], [`ScenarioFile`] |
 //! | see where satellites are and where flows go | [`map`] |
 //! | build a scenario | [`Scenario::builder`](scenario::Scenario::builder) |
@@ -51,6 +52,7 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 pub mod compare;
+pub mod diff;
 mod error;
 mod file;
 pub mod map;

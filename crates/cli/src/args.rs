@@ -8,6 +8,7 @@ pub(crate) mod explore;
 pub(crate) mod gateway;
 pub(crate) mod kernel;
 mod question;
+mod recorded;
 mod studies;
 
 pub(crate) use cc::{Cc, CcCheck, CcCommand, CcNew, OwnControls};
@@ -16,6 +17,7 @@ pub(crate) use emulate::Emulate;
 pub(crate) use explore::Explore;
 pub(crate) use gateway::Gateway;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
+pub(crate) use recorded::Recorded;
 pub(crate) use studies::{Merge, Pages, Reproduce, Slurm, Study, StudyCommand, Where};
 
 use bentpipe_report::table::{break_line, command_lines, wrap};
@@ -37,7 +39,7 @@ use std::path::PathBuf;
                   scenarios and studies, such as `bentpipe help queue`; `bentpipe help topics` \
                   lists them. Data goes to stdout, talk to stderr. \
                   Exit status: 0 done, 1 ran but a check changed for the worse, an emulator did not \
-                  keep up or no download ended, 2 could not run."
+                  keep up, no download ended or `diff` found differences, 2 could not run."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -52,6 +54,7 @@ pub(crate) enum Command {
     Compare(Box<Compare>),
     Run(Run),
     Check(Check),
+    Diff(Diff),
     Map(Map),
     Study(Study),
     Reproduce(Reproduce),
@@ -77,6 +80,7 @@ impl Command {
             Command::Compare(args) => Some(&args.own),
             Command::Run(args) => Some(&args.own),
             Command::Check(args) => Some(&args.own),
+            Command::Diff(args) => Some(&args.own),
             Command::Study(args) => Some(&args.place.own),
             Command::Reproduce(args) => Some(&args.place.own),
             Command::Transports(args) => Some(&args.own),
@@ -126,6 +130,8 @@ Examples:
   bentpipe run geo.toml --seed 7 --plot geo.svg --pcap geo.pcapng
   bentpipe run geo.toml --set link.satellite.rate='5 Mbit/s'
   bentpipe run geo.toml --out results/geo --series
+  bentpipe run geo.toml --sequence geo.svg --packets geo.csv --qlog geo.sqlog
+  bentpipe run geo.toml --flow download --sequence start.svg --to '5 s'
   bentpipe run geo.toml --on both")]
 pub(crate) struct Run {
     /// The scenario, a TOML file (see `bentpipe new`); `-` is standard input
@@ -142,10 +148,11 @@ pub(crate) struct Run {
     /// Seed of the run [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Start of the interval for shares of links, after a warm-up [default: 0 s]
+    /// Start of the interval for shares of links, after a warm-up, and for --sequence,
+    /// --packets and --qlog [default: 0 s]
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<Duration>,
-    /// End of the interval for shares of links [default: the end of the run]
+    /// End of that interval [default: the end of the run]
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<Duration>,
     /// Capture the packets at the flows' ends as pcapng, for Wireshark
@@ -154,6 +161,12 @@ pub(crate) struct Run {
     /// Which end of the flows --pcap listens at
     #[arg(long, value_name = "END", default_value = "from")]
     pub(crate) pcap_at: PcapAt,
+    #[command(flatten)]
+    pub(crate) recorded: Recorded,
+    /// Flow that --sequence, --packets and --qlog are about, FLOW/PROXY behind a
+    /// split-connection proxy [default: the first; for --packets all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) flow: Option<String>,
     /// Write the tables as CSV and Parquet into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -184,6 +197,36 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) own: OwnControls,
     /// Print every row of long tables, and every link of constellations
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Shows what differs between two answers, two outcomes or two scenarios.
+///
+/// Prints first what was asked or set otherwise, then what came out otherwise, the
+/// largest difference first, with 95% intervals where a result has them. Scenarios are
+/// compared by what they mean: defaults are resolved, and `2 Mbit/s` is `2000 kbit/s`.
+/// Exit status: 0 the same, 1 they differ, 2 could not compare.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe diff before.toml after.toml
+  bentpipe compare --json > a.json; bentpipe compare --loss 1% --json > b.json
+  bentpipe diff a.json b.json
+  bentpipe run geo.toml --out one; bentpipe run geo.toml --seed 2 --out two
+  bentpipe diff one two")]
+pub(crate) struct Diff {
+    /// The JSON of `compare` or `run`, a folder of `run --out`, or a scenario; `-` is
+    /// standard input
+    pub(crate) before: PathBuf,
+    /// Another of the same kind
+    pub(crate) after: PathBuf,
+    #[command(flatten)]
+    pub(crate) own: OwnControls,
+    /// Print every row of long tables
     #[arg(long)]
     pub(crate) all: bool,
     /// Print JSON

@@ -1,5 +1,7 @@
 //! Packets of a run as a capture: simulated headers become real ones.
 
+mod echoes;
+
 use crate::args::PcapAt;
 use crate::exit::Failure;
 use bentpipe_outcome::{
@@ -11,6 +13,7 @@ use bentpipe_sim::Observer;
 use bentpipe_tcp::packet::{flags, priority};
 use bentpipe_tcp::{Packet, Recovery};
 use bentpipe_units::Time;
+use echoes::{Echoes, says_echo};
 use std::path::{Path, PathBuf};
 
 /// First port of the side that listens; flow `f` has the port `f` above it.
@@ -29,16 +32,17 @@ pub(crate) struct Tap {
     at: PcapAt,
     /// What each tap saw last from each side: `[tap][sender]`.
     seen: Vec<[Seen; 2]>,
+    /// What each endpoint echoes.
+    echoes: Vec<Echoes>,
     /// The first thing that went wrong; nothing is written after it.
     failed: Option<CaptureError>,
 }
 
-/// The last acknowledgement and timestamp echo of a side. Simulated data packets
-/// leave them out; real ones repeat them.
+/// The last acknowledgement of a side. Simulated data packets leave it out; real ones
+/// repeat it.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     acknowledgement: u64,
-    echo: u32,
 }
 
 /// What a capture shows of a flow that its packets do not carry.
@@ -108,12 +112,14 @@ impl Tap {
             }
         });
         let seen = vec![[Seen::default(); 2]; interfaces.len()];
+        let echoes = vec![Echoes::default(); interfaces.len()];
         Ok(Tap {
             capture,
             path: path.to_owned(),
             flows: flows.collect(),
             at,
             seen,
+            echoes,
             failed: None,
         })
     }
@@ -128,7 +134,7 @@ impl Tap {
             .map_err(|e| Failure::file("write", &self.path, e))
     }
 
-    fn see(&mut self, now: Time, endpoint: u32, sender: usize, packet: &Packet) {
+    fn see(&mut self, now: Time, endpoint: u32, sender: usize, packet: &Packet, echo: u32) {
         let heard = match self.at {
             PcapAt::From => endpoint.is_multiple_of(2),
             PcapAt::To => !endpoint.is_multiple_of(2),
@@ -145,6 +151,7 @@ impl Tap {
         if let Some(seen) = self.seen.get_mut(endpoint as usize) {
             seen[sender].complete(&mut packet);
         }
+        packet.timestamp_echo = echo;
         let captured = facts.captured(now, endpoint, sender, index, &packet);
         self.failed = self.capture.packet(&captured).err();
     }
@@ -152,11 +159,30 @@ impl Tap {
 
 impl Observer for Tap {
     fn sent(&mut self, now: Time, endpoint: u32, packet: &Packet) {
-        self.see(now, endpoint, endpoint as usize % 2, packet);
+        let echoes = self.echoes.get_mut(endpoint as usize);
+        let echo = echoes.map_or(0, |echoes| echoes.sending(packet));
+        self.see(now, endpoint, endpoint as usize % 2, packet, echo);
     }
 
     fn received(&mut self, now: Time, endpoint: u32, packet: &Packet) {
-        self.see(now, endpoint, 1 - endpoint as usize % 2, packet);
+        if let Some(echoes) = self.echoes.get_mut(endpoint as usize) {
+            echoes.received(packet.timestamp);
+        }
+        // What a middlebox makes was not sent by the other end.
+        let other = self.echoes.get_mut((endpoint ^ 1) as usize);
+        let sent = other.and_then(|echoes| echoes.of(packet.timestamp));
+        let own = if says_echo(packet) {
+            packet.timestamp_echo
+        } else {
+            0
+        };
+        self.see(
+            now,
+            endpoint,
+            1 - endpoint as usize % 2,
+            packet,
+            sent.unwrap_or(own),
+        );
     }
 }
 
@@ -165,10 +191,8 @@ impl Seen {
     fn complete(&mut self, packet: &mut Packet) {
         if carries_none(packet) && packet.acknowledgement == 0 {
             packet.acknowledgement = self.acknowledgement;
-            packet.timestamp_echo = self.echo;
         } else if packet.acknowledgement >= self.acknowledgement {
             self.acknowledgement = packet.acknowledgement;
-            self.echo = packet.timestamp_echo;
         }
     }
 }
@@ -369,12 +393,12 @@ mod tests {
     fn data_packets_repeat_what_their_side_acknowledged() {
         let mut seen = Seen::default();
         let mut ack = Packet::new(1);
-        (ack.acknowledgement, ack.timestamp_echo) = (500, 7);
+        ack.acknowledgement = 500;
         seen.complete(&mut ack);
         let mut data = Packet::new(1);
         data.payload = 1448;
         seen.complete(&mut data);
-        assert_eq!((data.acknowledgement, data.timestamp_echo), (500, 7));
+        assert_eq!(data.acknowledgement, 500);
         assert_eq!(facts().header(0, &data).window_bytes, 3_145_728);
     }
 

@@ -9,6 +9,7 @@ mod capture;
 mod cc;
 mod check;
 mod compare;
+mod diff;
 mod doctor;
 mod emulate;
 mod exit;
@@ -24,6 +25,7 @@ mod new;
 mod output;
 mod outputs;
 mod progress;
+mod recorded;
 mod reproduce;
 mod run;
 mod schema;
@@ -40,8 +42,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs the command line `arguments`, the program's name first, and says with
-/// which status the process shall end: 0 done, 1 ran but a check changed for
-/// the worse, an emulator did not keep up or no download ended, 2 could not run.
+/// which status the process shall end: 0 done, 1 ran but a check changed for the worse, an
+/// emulator did not keep up, no download ended or `diff` found differences, 2 could not run.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(arguments))
 }
@@ -76,6 +78,7 @@ fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Resul
         Command::Compare(args) => compare::main(&args, arguments, out),
         Command::Run(args) => run::main(&args, out),
         Command::Check(args) => check::main(&args, out),
+        Command::Diff(args) => diff::main(&args, out),
         Command::Map(args) => map::main(&args, out),
         Command::Study(args) => study::main(&args, out),
         Command::Reproduce(args) => reproduce::main(&args, out),

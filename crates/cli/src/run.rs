@@ -9,7 +9,8 @@ use crate::capture::Tap;
 use crate::exit::{Failure, Status, talk};
 use crate::live::{self, Machine};
 use crate::output::{Output, picture_kind};
-use crate::{load, outputs};
+use crate::{load, outputs, recorded};
+use bentpipe::recording::PacketRecorder;
 use bentpipe_outcome::Outcome;
 use bentpipe_present::outcome;
 use bentpipe_scenario::Scenario;
@@ -26,13 +27,26 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
     if let Some(file) = &args.plot {
         picture_kind(file)?;
     }
+    if args.flow.is_some() && !args.recorded.is_any() {
+        return Err(Failure::new(
+            "--flow says what --sequence, --packets or --qlog are about; give one of them",
+        ));
+    }
     // Before any thread is started: it takes the signals.
     let machine = match args.on {
         On::Sim => None,
         On::Linux | On::Both => Some(Machine::new()?),
     };
+    recorded::check(&args.recorded)?;
+    if args.on != On::Sim && args.recorded.is_any() {
+        return Err(Failure::new(
+            "--sequence, --packets and --qlog record runs of the simulator; with --on linux or \
+             both there is --pcap",
+        ));
+    }
     let source = load::file(&args.scenario, &args.set)?;
     let named = [&args.pcap, &args.plot].into_iter().flatten();
+    let named = named.chain(args.recorded.files());
     outputs::check(&source.inputs(), named.map(PathBuf::as_path))?;
     if let Some(folder) = &args.out {
         let parts = match args.on {
@@ -69,7 +83,12 @@ pub(crate) fn main(args: &args::Run, out: &mut Output) -> Result<Status, Failure
 /// Runs it in the simulator.
 fn simulated(job: &Job<'_>, out: &mut Output) -> Result<Status, Failure> {
     let args = job.args;
+    // Names of flows are looked at before the first run.
+    let recorder = recorder(job)?;
     let outcome = execute(job)?;
+    if let Some(recorder) = recorder {
+        record(job, recorder)?;
+    }
     if let Some(file) = &args.plot {
         job.draw(&[("", &outcome)], file)?;
     }
@@ -96,6 +115,40 @@ fn execute(job: &Job<'_>) -> Result<Outcome, Failure> {
     tap.finish()?;
     talk(format_args!("captured {}", file.display()));
     Ok(outcome)
+}
+
+/// What records packets, if that was asked for.
+fn recorder(job: &Job<'_>) -> Result<Option<PacketRecorder>, Failure> {
+    let (args, scenario) = (job.args, job.scenario);
+    if !args.recorded.is_any() {
+        return Ok(None);
+    }
+    let all: Vec<String> = match (&args.flow, &args.recorded.packets) {
+        (Some(flow), _) => vec![flow.clone()],
+        (None, Some(_)) => Vec::new(),
+        (None, None) => {
+            let first = scenario.flows.iter().find(|flow| flow.transport.is_some());
+            first.map(|flow| flow.name.clone()).into_iter().collect()
+        }
+    };
+    let (from, to) = job.of_shares;
+    Ok(Some(PacketRecorder::new(scenario, &all, [from, to])?))
+}
+
+/// Makes the same run again with every packet of it, and writes what was asked for. The
+/// samples of the sender that this takes are closer than those of `--series`.
+fn record(job: &Job<'_>, mut recorder: PacketRecorder) -> Result<(), Failure> {
+    let job = Job {
+        options: recorder.options(job.options.seed),
+        ..*job
+    };
+    let outcome = job.simulate(job.scenario, &mut recorder)?;
+    let traces = recorder.finish(&outcome)?;
+    recorded::write(
+        &job.args.recorded,
+        &traces,
+        &job.scenario.hash().to_string(),
+    )
 }
 
 /// The part of the run that shares of links are taken over.

@@ -39,6 +39,7 @@ mod json;
 mod metrics;
 mod model;
 mod packet;
+mod packet_record;
 mod parquet_file;
 mod pcapng;
 mod provenance;
@@ -66,9 +67,10 @@ pub use packet::{
     ACK, CWR, CapturedPacket, CongestionOption, ECE, FIN, MAX_HEADERS, PSH, RST, SYN, Sack,
     SnackOption, TcpHeader, Transport,
 };
+pub use packet_record::PacketRecord;
 pub use pcapng::{Capture, CaptureError, Interface};
 pub use provenance::{Provenance, SCHEMA};
-pub use qlog::{QlogSettings, write_qlog};
+pub use qlog::{QlogSettings, QlogWriter, write_qlog};
 pub use rates::{WindowRate, window_rates};
 pub use record::{Aggregation, Metric, Part};
 pub use table::{Format, RowWriter, Table, rows};

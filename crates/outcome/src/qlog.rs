@@ -76,27 +76,28 @@ struct State {
     new: &'static str,
 }
 
-/// Writes the sender's samples of a flow as qlog (`.sqlog`): an event
-/// `recovery:metrics_updated` for each sample that changes a number, and
-/// `recovery:congestion_state_updated` for each that changes the phase.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn write_qlog<W: Write>(
-    mut to: W,
-    series: &FlowSeries,
-    settings: &QlogSettings,
-) -> io::Result<()> {
-    record(
-        &mut to,
-        &Head {
+/// Writes one trace: a head, and then events in the order of time.
+pub struct QlogWriter<W> {
+    to: W,
+    mss: Bytes,
+    last: Metrics,
+    phase: Option<&'static str>,
+}
+
+impl<W: Write> QlogWriter<W> {
+    /// Writes the head of the trace of a flow.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(mut to: W, flow: &str, settings: &QlogSettings) -> io::Result<QlogWriter<W>> {
+        let head = Head {
             qlog_version: "0.3",
             qlog_format: "JSON-SEQ",
             title: &settings.title,
             trace: Trace {
-                title: &series.flow,
+                title: flow,
                 vantage_point: VantagePoint {
-                    name: &series.flow,
+                    name: flow,
                     kind: "server",
                 },
                 common_fields: CommonFields {
@@ -105,42 +106,68 @@ pub fn write_qlog<W: Write>(
                     protocol_type: ["TCP"],
                 },
             },
-        },
-    )?;
-    let mut last = Metrics::default();
-    let mut phase = None;
-    for sample in &series.sender {
-        let time = milliseconds(sample.at);
-        if phase != Some(sample.phase) {
-            let data = State {
-                old: phase,
+        };
+        record(&mut to, &head)?;
+        Ok(QlogWriter {
+            to,
+            mss: settings.mss,
+            last: Metrics::default(),
+            phase: None,
+        })
+    }
+
+    /// Writes an event; `name` has its category: `transport:packet_sent`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn event(&mut self, at: Time, name: &'static str, data: impl Serialize) -> io::Result<()> {
+        let time = milliseconds(at);
+        record(&mut self.to, &Event { time, name, data })
+    }
+
+    /// Writes what a sample of the sender's state changes: `recovery:congestion_state_updated`
+    /// for the phase, `recovery:metrics_updated` for the numbers.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn sample(&mut self, sample: &SenderSample) -> io::Result<()> {
+        if self.phase != Some(sample.phase) {
+            let state = State {
+                old: self.phase,
                 new: sample.phase,
             };
-            record(
-                &mut to,
-                &Event {
-                    time,
-                    name: "recovery:congestion_state_updated",
-                    data,
-                },
-            )?;
-            phase = Some(sample.phase);
+            self.event(sample.at, "recovery:congestion_state_updated", state)?;
+            self.phase = Some(sample.phase);
         }
-        let now = metrics(sample, settings.mss);
-        let data = changes(&last, &now);
-        if data != Metrics::default() {
-            record(
-                &mut to,
-                &Event {
-                    time,
-                    name: "recovery:metrics_updated",
-                    data,
-                },
-            )?;
+        let now = metrics(sample, self.mss);
+        let changed = changes(&self.last, &now);
+        if changed != Metrics::default() {
+            self.event(sample.at, "recovery:metrics_updated", changed)?;
         }
-        last = now;
+        self.last = now;
+        Ok(())
     }
-    to.flush()
+
+    /// Hands everything over.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.to.flush()?;
+        Ok(self.to)
+    }
+}
+
+/// Writes the sender's samples of a flow as qlog (`.sqlog`).
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_qlog<W: Write>(to: W, series: &FlowSeries, settings: &QlogSettings) -> io::Result<()> {
+    let mut qlog = QlogWriter::new(to, &series.flow, settings)?;
+    for sample in &series.sender {
+        qlog.sample(sample)?;
+    }
+    qlog.finish().map(|_| ())
 }
 
 fn record<W: Write>(to: &mut W, value: &impl Serialize) -> io::Result<()> {

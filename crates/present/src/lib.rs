@@ -11,7 +11,9 @@
 //! |---|---|
 //! | what a comparison asks | [`question`] |
 //! | the answer of a comparison | [`answer`] |
+//! | what differs between two of these | [`diff`] |
 //! | what a run did | [`outcome`] |
+//! | what the packets of a connection did | [`sequence`] |
 //! | what a scenario would run | [`scenario`] |
 //! | its network and satellites | [`map`] |
 //! | a study, a paper, and what came out | [`study`] |
@@ -30,6 +32,7 @@
 
 pub mod answer;
 mod curves;
+pub mod diff;
 mod groups;
 pub mod map;
 mod measures;
@@ -39,6 +42,7 @@ pub mod output;
 pub mod question;
 pub mod scenario;
 pub mod schema;
+pub mod sequence;
 pub mod study;
 pub mod transports;
 pub mod typescript;

@@ -76,6 +76,16 @@ impl Scenario {
         }
     }
 
+    /// The same from the model alone: every default is resolved, whatever the file that the
+    /// scenario was read from has in few words.
+    ///
+    /// # Errors
+    /// As [`to_toml`](Scenario::to_toml), and for what only a document can say: counted
+    /// nodes, media, constellations, traces.
+    pub fn to_resolved_toml(&self) -> Result<String, WriteError> {
+        self.of_model()
+    }
+
     fn of_model(&self) -> Result<String, WriteError> {
         let transports = Transports::of(self)?;
         let text = written(self, &transports)?.to_document();

@@ -1,7 +1,9 @@
 //! The reference of the tables of results: `docs/data.md`.
 
 use crate::data::{ABOUT_RESULTS, RESULTS, results_columns};
-use bentpipe_outcome::{AxisUnit, Column, Kind, SCHEMA, TableKind, columns};
+use bentpipe_outcome::{
+    AxisUnit, Column, Document as _, Kind, PacketRecord, SCHEMA, TableKind, columns,
+};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -26,6 +28,15 @@ fn tables() -> Vec<Described> {
     std::iter::once(results).chain(outcomes).collect()
 }
 
+/// The table of `bentpipe run --packets`, which no study has.
+fn packets() -> Described {
+    Described {
+        name: "packets",
+        about: "a row per packet event of a run: what `bentpipe run --packets` writes",
+        columns: PacketRecord::columns(),
+    }
+}
+
 fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "text",
@@ -44,7 +55,7 @@ pub fn data_reference() -> String {
         let _ = writeln!(files, "- `{}.parquet`: {};", table.name, table.about);
     }
     let mut described = String::new();
-    for table in &tables {
+    for table in tables.iter().chain([&packets()]) {
         let about = table.about;
         let _ = writeln!(described, "### `{}`\n\nIt has {about}.\n", table.name);
         described.push_str("| column | type | unit | meaning |\n|---|---|---|---|\n");
@@ -76,7 +87,7 @@ pub fn data_reference() -> String {
 /// [{"name", "type", "unit", "about"}]}]}`.
 #[must_use]
 pub fn data_schema() -> Value {
-    let tables = tables().into_iter().map(|table| {
+    let tables = tables().into_iter().chain([packets()]).map(|table| {
         let columns = table.columns.into_iter().map(|column| {
             json!({
                 "name": column.name,

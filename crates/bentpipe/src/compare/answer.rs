@@ -150,6 +150,11 @@ impl Answer {
         self
     }
 
+    /// What stops further runs.
+    pub(crate) fn stop_of_runs(&self) -> Stop {
+        self.stop.clone()
+    }
+
     /// Memory that it takes, about: that of its runs, and of how its link changes.
     #[must_use]
     pub fn memory(&self) -> Bytes {

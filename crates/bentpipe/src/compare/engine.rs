@@ -62,12 +62,17 @@ impl Comparison {
     }
 }
 
-/// The answer to a question.
-fn answer(comparison: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
+/// The answer to a question before its first run: every row, and the link.
+pub(super) fn unrun(comparison: &Comparison) -> Result<Answer, Error> {
     comparison.check()?;
     let path = comparison.path()?;
     comparison.check_path(&path)?;
-    let mut answer = prepared(comparison, path)?;
+    prepared(comparison, path)
+}
+
+/// The answer to a question.
+fn answer(comparison: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
+    let mut answer = unrun(comparison)?;
     let question = &comparison.question;
     let over = question
         .over

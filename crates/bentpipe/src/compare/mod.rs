@@ -43,6 +43,7 @@ mod judgement;
 mod lineup;
 mod linux;
 mod loss;
+mod named;
 mod needed;
 mod options;
 mod orbit;

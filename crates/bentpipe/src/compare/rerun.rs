@@ -11,6 +11,7 @@ use crate::Error;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Observer, Options};
+use bentpipe_units::Time;
 use rayon::prelude::*;
 
 impl Answer {
@@ -190,12 +191,12 @@ impl Answer {
     }
 
     /// The scenario of [`scenario_of_run`](Answer::scenario_of_run) with the seed of the run
-    /// and the starts that it draws for its users: run
-    /// on its own, it has the same outcome. Its background, where it has some, does not
-    /// end with the users.
+    /// and the starts that it draws for its users: run on its own, it has the same outcome.
+    /// With traffic in the background, which has no end, it ends when the run did; the run is
+    /// made again to see when.
     ///
     /// # Errors
-    /// If it cannot be built.
+    /// If it cannot be built, or that run hits a bound.
     pub fn standalone(&self, row: &Row, size: usize, seed: u64) -> Result<Scenario, Error> {
         let mut scenario = self.scenario_of_run(row, size, seed)?;
         let options = Options {
@@ -207,6 +208,15 @@ impl Answer {
             flow.start = options.start_of(flow);
         }
         scenario.seed = seed;
+        if self.background.is_some() {
+            let stopped = Options {
+                seed,
+                stop: self.stop.clone(),
+                ..Options::default()
+            };
+            let ended_at = self.replay(row, size, &stopped)?.ended_at;
+            scenario.duration = ended_at.since(Time::ZERO);
+        }
         Ok(scenario)
     }
 

@@ -45,7 +45,12 @@ fn holds(question: &Comparison) {
             ..Options::default()
         };
         let ran = bentpipe_sim::run(&read, &of_file).unwrap();
-        assert_eq!(seen(&ran), seen(&again), "{} {}", row.pep.name(), row.name);
+        let name = answer.row_name(row);
+        assert_eq!(seen(&ran), seen(&again), "{name}");
+        // What the links did as well, so that it is the same run and no similar one.
+        assert_eq!(ran.ended_at, again.ended_at, "{name}");
+        assert_eq!(ran.links, again.links, "{name}");
+        assert_eq!(ran.crossings, again.crossings, "{name}");
     }
 }
 
@@ -76,4 +81,12 @@ fn a_row_over_satellites_that_move_is_a_file() {
     let orbit = Orbit::new("iridium", site("Anchorage"), site("Oslo"));
     let question = Comparison::new().orbit(orbit).size(Bytes::new(100_000));
     holds(&question.transports(["cubic", "hybla"]).runs(1));
+}
+
+#[test]
+fn a_row_beside_other_traffic_is_a_file() {
+    let background: super::Background = "30% in bursts".parse().unwrap();
+    let question = Comparison::new().background(background).runs(2).users(2);
+    let question = question.size(Bytes::new(300_000));
+    holds(&question.transports(["cubic", "bbr"]));
 }

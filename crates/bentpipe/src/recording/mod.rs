@@ -18,18 +18,23 @@
 //! # Ok::<(), bentpipe::Error>(())
 //! ```
 
+mod export;
 mod packets;
 mod spans;
 mod text;
+mod trace;
 mod users;
+mod waits;
 mod watch;
 mod why;
 
+pub use export::{write_packets, write_qlog};
 pub use packets::{Packets, Step, StepKind, Trigger};
 pub use spans::{Phase, PhaseSpan};
+pub use trace::{PacketRecorder, PacketTrace};
 pub use users::{is_user, rates, sender_of, together};
 pub use watch::{Loss, Resent};
-pub use why::{Act, Facts, Range, Why};
+pub use why::{Act, Doing, Explained, Facts, Range, Spent, TimeSpent, Why, difference};
 
 use crate::Error;
 use crate::compare::{Answer, Cell, GIVEN_UP, Pep, Row, Traffic};
@@ -37,6 +42,7 @@ use bentpipe_outcome::{FlowOutcome, FlowSeries, Outcome};
 use bentpipe_scenario::{Connection, LinkId, Scenario};
 use bentpipe_sim::{Options, Stop};
 use bentpipe_units::{Bytes, Duration, Time};
+use waits::Waits;
 use watch::Watch;
 
 /// The link that is compared on: the builder of the comparison adds it first.
@@ -109,6 +115,8 @@ pub struct Recording {
     pub resent: Vec<Resent>,
     /// When retransmission timers expired.
     pub timeouts: Vec<Time>,
+    /// When the sender waited for something else than its window.
+    waits: Waits,
     /// Packets of all users that waited before the link.
     pub queue: Vec<(Time, u64)>,
     /// Bytes at the IP layer that the link had carried by then, of all users, as of
@@ -212,6 +220,7 @@ impl Answer {
             lost_openings: watch.lost_openings,
             resent: watch.resent,
             timeouts: watch.timeouts,
+            waits: watch.waits,
             queue: watch.queue,
             packets: watch.packets.finish(&series),
             series,
@@ -248,15 +257,9 @@ fn over_link(scenario: &Scenario, flow: usize) -> Option<LegOverLink> {
     let crosses = |c: &Connection<'_>| c.flow == flow && c.forward.contains(&LinkId(LINK));
     let mut all = (0..).zip(scenario.connections());
     let (number, connection) = all.find(|(_, c)| crosses(c))?;
-    let flow = &scenario.flows[flow];
-    let pep = connection.leg.checked_sub(1);
-    let pep = pep.and_then(|pep| flow.split.as_ref()?.peps.get(pep));
     Some(LegOverLink {
         number,
-        series: pep.map_or_else(
-            || flow.name.clone(),
-            |pep| format!("{}/{}", flow.name, pep.name),
-        ),
+        series: trace::series_name(scenario, &connection),
         transport: connection.transport.map_or("", |t| &t.name).to_owned(),
         mss: connection.transport.map_or(1448, |t| t.mss),
     })
@@ -285,14 +288,17 @@ impl Recording {
         if time < path.rtt / 2 || time.is_zero() {
             return None;
         }
-        let by = |at: Time| {
-            // What arrives then was sent half a round trip before.
-            let at = at + path.rtt / 2;
-            let place = self.carried.partition_point(|(t, _)| *t <= at);
-            place.checked_sub(1).map_or(0, |i| self.carried[i].1)
-        };
+        let by = |at: Time| self.carried_by(answer, at);
         let bytes = Bytes::new(by(to).saturating_sub(by(from)));
         let needs = path.rate.transmission_time(bytes).as_secs();
         Some((needs / time.as_secs()).min(1.0))
+    }
+
+    /// Bytes at the IP layer that the link had carried by `at`.
+    fn carried_by(&self, answer: &Answer, at: Time) -> u64 {
+        // What arrives then was sent half a round trip before.
+        let at = at + answer.path.rtt / 2;
+        let place = self.carried.partition_point(|(t, _)| *t <= at);
+        place.checked_sub(1).map_or(0, |i| self.carried[i].1)
     }
 }

@@ -7,7 +7,7 @@ use bentpipe_tcp::packet::{flags, priority};
 use bentpipe_units::Time;
 use std::collections::BTreeMap;
 
-/// Steps that are noted at most.
+/// Steps that are noted at most, unless another number is set.
 const MOST: usize = 4000;
 
 /// What happened to a packet or a timer.
@@ -65,6 +65,24 @@ impl StepKind {
             StepKind::ControlArrived => "control_arrived",
         }
     }
+
+    /// Where it happens; of what either end may do the sender.
+    const fn place(self) -> &'static str {
+        match self {
+            StepKind::Sent
+            | StepKind::Resent
+            | StepKind::Probe
+            | StepKind::Acknowledged
+            | StepKind::Repeated
+            | StepKind::Control
+            | StepKind::ControlArrived
+            | StepKind::Timeout => "sender",
+            StepKind::Received | StepKind::Ahead | StepKind::Duplicate | StepKind::Acknowledges => {
+                "receiver"
+            }
+            StepKind::Lost(_) | StepKind::LostAck(_) => "path",
+        }
+    }
 }
 
 /// Why a packet is sent now: what has just happened at its sender.
@@ -83,6 +101,19 @@ pub enum Trigger {
     Opened,
 }
 
+impl Trigger {
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Trigger::Timer => "timer",
+            Trigger::Ack => "ack",
+            Trigger::Timeout => "timeout",
+            Trigger::Opened => "opened",
+        }
+    }
+}
+
 /// One step of a connection.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
@@ -91,10 +122,15 @@ pub struct Step {
     pub at: Time,
     /// What.
     pub kind: StepKind,
+    /// Where: at the `sender` of the data, at the `receiver`, or on the `path` between
+    /// them.
+    pub place: &'static str,
     /// First byte of the payload, as an offset in the stream.
     pub sequence: u64,
     /// Bytes of payload.
     pub bytes: u32,
+    /// Bytes at the IP layer; zero of a timer.
+    pub ip_bytes: u32,
     /// The next byte that the receiver expects, of acknowledgements; as of the last
     /// one that the sender has, of everything else.
     pub acknowledgement: u64,
@@ -102,6 +138,9 @@ pub struct Step {
     pub sack: Vec<(u64, u64)>,
     /// The receive window that an acknowledgement grants, bytes.
     pub window: u64,
+    /// The link that lost it, an index into the scenario's; `None` of all that is not
+    /// lost, and without a route.
+    pub link: Option<u32>,
     /// What made the sender send now.
     pub trigger: Trigger,
     /// Missing bytes before data that arrive ahead of a gap, and bytes that an
@@ -109,6 +148,8 @@ pub struct Step {
     pub gap: u64,
     /// Congestion window of the sender after the instant, segments.
     pub cwnd: f64,
+    /// Slow start threshold of the sender after the instant, segments; infinite until set.
+    pub ssthresh: f64,
     /// Segments in flight after the instant.
     pub flight: f64,
     /// Phase of the sender after the instant.
@@ -128,6 +169,8 @@ pub struct Packets {
     /// What had been sent when the window began, bytes.
     pub sent_before: u64,
     between: Option<[Time; 2]>,
+    /// Steps that are noted at most, where that was set.
+    most: Option<usize>,
     /// One past the last byte that was sent.
     highest: u64,
     /// What the sender has been told, bytes.
@@ -145,6 +188,11 @@ impl Packets {
         self.between = between;
     }
 
+    /// Notes at most so many steps.
+    pub(super) fn at_most(&mut self, steps: usize) {
+        self.most = Some(steps);
+    }
+
     fn note(&mut self, at: Time, kind: StepKind, packet: Option<&Packet>) -> Option<&mut Step> {
         let [from, to] = self.between?;
         if at < from {
@@ -154,7 +202,7 @@ impl Packets {
         if at > to {
             return None;
         }
-        if self.steps.len() >= MOST {
+        if self.steps.len() >= self.most.unwrap_or(MOST) {
             self.cut_at.get_or_insert(at);
             return None;
         }
@@ -162,17 +210,21 @@ impl Packets {
         self.steps.push(Step {
             at,
             kind,
+            place: kind.place(),
             sequence: packet.map_or(0, |p| p.sequence),
             bytes: packet.map_or(0, |p| u32::from(p.payload)),
+            ip_bytes: packet.map_or(0, |p| u32::from(p.bytes)),
             acknowledgement: match packet {
                 Some(packet) if carries_ack => packet.acknowledgement,
                 _ => self.acknowledged,
             },
             sack: packet.filter(|_| carries_ack).map(sack).unwrap_or_default(),
             window: packet.map_or(0, |p| u64::from(p.window)),
+            link: None,
             trigger: Trigger::Timer,
             gap: 0,
             cwnd: 0.0,
+            ssthresh: f64::INFINITY,
             flight: 0.0,
             phase: "",
         });
@@ -200,6 +252,9 @@ impl Packets {
         };
         if let Some(step) = self.note(now, kind, Some(packet)) {
             step.trigger = trigger;
+            if !by_sender {
+                step.place = "receiver";
+            }
         }
         if matches!(kind, StepKind::Sent | StepKind::Resent) {
             let end = packet.sequence + u64::from(packet.payload);
@@ -212,7 +267,10 @@ impl Packets {
             return;
         }
         if is_control(packet) {
-            self.note(now, StepKind::ControlArrived, Some(packet));
+            let step = self.note(now, StepKind::ControlArrived, Some(packet));
+            if let Some(step) = step.filter(|_| at_receiver) {
+                step.place = "receiver";
+            }
             if !at_receiver {
                 self.last = Some((now, Trigger::Opened));
             }
@@ -282,7 +340,9 @@ impl Packets {
         } else {
             StepKind::LostAck(loss.cause)
         };
-        self.note(loss.at, kind, Some(&loss.packet));
+        if let Some(step) = self.note(loss.at, kind, Some(&loss.packet)) {
+            step.link = loss.link;
+        }
     }
 
     pub(super) fn timed_out(&mut self, now: Time) {
@@ -314,6 +374,7 @@ impl Packets {
             let state: Option<&SenderSample> = place.checked_sub(1).map(|i| &samples[i]);
             if let Some(state) = state.or(samples.first()) {
                 (step.cwnd, step.flight, step.phase) = (state.cwnd, state.flight, state.phase);
+                step.ssthresh = state.ssthresh;
                 // Before the first sample there is a window, and nothing in flight.
                 if place == 0 {
                     step.flight = 0.0;

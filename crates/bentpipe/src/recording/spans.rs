@@ -214,6 +214,12 @@ impl Phase {
         found.copied().unwrap_or(phase(name, name, ""))
     }
 
+    /// True where a window opens: at the beginning, or after a timeout.
+    #[must_use]
+    pub fn opens(&self) -> bool {
+        self.name.ends_with("start") || self.name.ends_with("startup")
+    }
+
     /// True where a sender repairs losses.
     #[must_use]
     pub fn repairs(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::LINK;
 use super::packets::Packets;
+use super::waits::Waits;
 use bentpipe_scenario::{LinkId, Scenario};
 use bentpipe_sim::{LossCause, LostPacket, Observer};
 use bentpipe_tcp::Packet;
@@ -51,6 +52,7 @@ pub(super) struct Watch {
     pub(super) lost_openings: Vec<Time>,
     pub(super) resent: Vec<Resent>,
     pub(super) timeouts: Vec<Time>,
+    pub(super) waits: Waits,
     pub(super) queue: Vec<(Time, u64)>,
     pub(super) packets: Packets,
 }
@@ -81,6 +83,7 @@ impl Watch {
             lost_openings: Vec::new(),
             resent: Vec::new(),
             timeouts: Vec::new(),
+            waits: Waits::default(),
             queue: Vec::new(),
             packets: Packets::default(),
         }
@@ -117,6 +120,7 @@ impl Observer for Watch {
             }
             let end = packet.sequence + u64::from(packet.payload);
             self.highest = self.highest.max(end);
+            self.waits.sent(now, end, packet.payload);
         }
         if endpoint == self.sender || endpoint == self.receiver {
             self.packets.sent(now, endpoint == self.sender, packet);
@@ -126,6 +130,9 @@ impl Observer for Watch {
     fn received(&mut self, now: Time, endpoint: u32, packet: &Packet) {
         if self.crosses.get(endpoint as usize) == Some(&true) {
             self.load.push((now, u32::from(packet.bytes)));
+        }
+        if endpoint == self.sender && packet.has(flags::ACK) && !packet.has(flags::SYN) {
+            self.waits.acknowledged(now, packet);
         }
         if endpoint == self.sender || endpoint == self.receiver {
             self.packets
@@ -160,6 +167,7 @@ impl Observer for Watch {
     fn timed_out(&mut self, now: Time, endpoint: u32) {
         if endpoint == self.sender {
             self.timeouts.push(now);
+            self.waits.timed_out(now);
             self.packets.timed_out(now);
         }
     }

@@ -1,7 +1,7 @@
 //! What `bentpipe compare` takes.
 
 use super::question::{Asked, place};
-use super::{On, OwnControls, Threads};
+use super::{On, OwnControls, Recorded, Threads};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -24,7 +24,11 @@ Examples:
   bentpipe compare --trace downlink.trace,delay.txt --users 3
   bentpipe compare --transport bp_hybla --on both --runs 8
   bentpipe compare --users 40 --traffic web --pep none,split,gateway --time 60s
+  bentpipe compare --loss 1% --row bbr --sequence bbr.svg --qlog bbr.sqlog
   bentpipe compare --hosts rfc --loss 1% --details
+  bentpipe compare --loss 1% --why
+  bentpipe compare --pep none,split --scenario-of 'split bbr' row.toml
+  bentpipe compare --loss 1% --transport cubic,bbr,hybla --why hybla,bbr
   bentpipe compare --json | jq '.rows[] | {pep, transport, times_s: [.cells[].time_s.mean]}'
 
 A transport is a congestion control and, after plus signs, what is changed around
@@ -55,10 +59,28 @@ pub(crate) struct Compare {
     /// to four settings, with a band of all runs
     #[arg(long, value_name = "FILE")]
     pub(crate) curves: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) recorded: Recorded,
+    /// Row that --sequence, --packets and --qlog are about: its run of median time, with
+    /// the largest size [default: the recommended row]
+    #[arg(long, value_name = "ROW")]
+    pub(crate) row: Option<String>,
     /// Write the answer as a page to share: one file that works offline, on a
     /// phone and on paper
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Explain the answer: where the time of a typical run went (handshake, slow
+    /// start, recovery, timeouts, ...) and what its sender did, of ROW beside the
+    /// default, or beside a second ROW, and why they differ. Rows as the table prints
+    /// them [default: the recommended row]
+    #[arg(long, value_name = "ROW", num_args = 0..=1, default_missing_value = "")]
+    #[arg(value_delimiter = ',')]
+    pub(crate) why: Option<Vec<String>>,
+    /// Write the scenario of a row to FILE: the run of median time with the largest
+    /// size, for `bentpipe run`, which then has the same result. Without FILE or with
+    /// `-`, print the scenario instead of the answer
+    #[arg(long, value_names = ["ROW", "FILE"], num_args = 1..=2)]
+    pub(crate) scenario_of: Option<Vec<String>>,
     /// Print more: all columns, what each transport is, and the settings that
     /// results must share to be comparable
     #[arg(long)]

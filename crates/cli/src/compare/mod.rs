@@ -5,11 +5,13 @@ mod live;
 use crate::args::{self, On};
 use crate::exit::{Failure, Status};
 use crate::output::{Output, draw, picture_kind};
-use crate::outputs;
 use crate::progress::Progress;
+use crate::{outputs, recorded};
 use bentpipe::compare::{Answer, Build, Comparison};
+use bentpipe::recording::Explained;
 use bentpipe_outcome::write_whole;
-use bentpipe_present::answer;
+use bentpipe_present::answer::{self, why};
+use bentpipe_units::Time;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -23,23 +25,57 @@ pub(crate) fn main(
     for file in pictures.clone() {
         picture_kind(file)?;
     }
+    recorded::check(&args.recorded)?;
     let comparison = comparison(args)?;
     let question = comparison.question();
     let orbit = question.orbit.iter().map(PathBuf::from);
     let read: Vec<PathBuf> = orbit.chain(question.trace.iter().cloned()).collect();
-    let files = pictures.chain(&args.report);
+    let row_file = args.scenario_of.as_deref().and_then(scenario_file);
+    let files = pictures.chain(&args.report).chain(&row_file);
+    let files = files.chain(args.recorded.files());
     outputs::check(&read, files.map(PathBuf::as_path))?;
+    check_rows(args, &comparison)?;
     let (answer, measured) = answers(args, &comparison)?;
+    if let Some([row, ..]) = args.scenario_of.as_deref() {
+        let row = answer.row_named(row)?;
+        let text = scenario_text(args, &answer, row)?;
+        match &row_file {
+            None => {
+                out.text(&text)?;
+                return Ok(Status::Done);
+            }
+            Some(file) => {
+                write_whole(file, text.as_bytes()).map_err(|e| Failure::new(e.to_string()))?;
+                crate::exit::talk(format_args!("wrote {}", file.display()));
+            }
+        }
+    }
+    let explained = explained(args, &answer)?;
+    let document = || {
+        let mut document = answer::document(&answer, BUILD);
+        if let (Some(explained), Some(keys)) = (&explained, document.as_object_mut()) {
+            let why = why::WhyRecord::of(&(&answer, explained.as_slice()));
+            keys.insert("why".to_owned(), serde_json::json!(why));
+        }
+        document
+    };
     match &measured {
         Some(measured) if args.json => out.json(&serde_json::json!({
-            "simulated": answer::document(&answer, BUILD),
+            "simulated": document(),
             "measured": answer::document(measured, BUILD),
         }))?,
-        None if args.json => out.json(&answer::document(&answer, BUILD))?,
+        None if args.json => out.json(&document())?,
         _ => answer::print(&answer, BUILD, args.details, out)?,
+    }
+    if let (Some(explained), false) = (&explained, args.json) {
+        out.line("")?;
+        why::print(&answer, explained, out)?;
     }
     if let (Some(measured), false) = (&measured, args.json) {
         live::beside(&answer, measured, out)?;
+    }
+    if args.recorded.is_any() {
+        record(args, &answer)?;
     }
     if let Some(file) = &args.report {
         let words = arguments
@@ -67,6 +103,88 @@ pub(crate) fn main(
         return Ok(Status::Worse);
     }
     Ok(Status::Done)
+}
+
+/// The names of rows that `--why` has; the word that clap has for none is empty.
+fn named(why: &[String]) -> Vec<String> {
+    why.iter()
+        .filter(|name| !name.trim().is_empty())
+        .cloned()
+        .collect()
+}
+
+/// The file that `--scenario-of` writes; none if it prints.
+fn scenario_file(values: &[String]) -> Option<PathBuf> {
+    let file = values.get(1).filter(|file| *file != "-");
+    file.map(PathBuf::from)
+}
+
+/// The scenario of a row, with what else the file needs to run.
+fn scenario_text(args: &args::Compare, answer: &Answer, row: usize) -> Result<String, Failure> {
+    let text = answer::scenario(answer, row, answer.sizes.len().saturating_sub(1))?;
+    if args.own.files.is_empty() {
+        return Ok(text);
+    }
+    let own = args.own.files.iter().map(|file| format!(" --cc {file}"));
+    let own: String = own.collect();
+    Ok(format!(
+        "# Transports may be of a file: bentpipe run FILE{own}\n{text}"
+    ))
+}
+
+/// Looks at the names of rows before a long comparison begins, and whether their runs can
+/// be recorded.
+fn check_rows(args: &args::Compare, comparison: &Comparison) -> Result<(), Failure> {
+    let wants_packets = args.recorded.is_any();
+    if args.row.is_some() && !wants_packets {
+        return Err(Failure::new(
+            "--row says what --sequence, --packets or --qlog are about; give one of them",
+        ));
+    }
+    if args.why.is_none() && args.scenario_of.is_none() && !wants_packets {
+        return Ok(());
+    }
+    if args.on == On::Linux && (args.why.is_some() || wants_packets) {
+        return Err(Failure::new(
+            "--why, --sequence, --packets and --qlog are about runs of the simulator; leave out --on \
+             linux, or use --on both",
+        ));
+    }
+    let why = named(args.why.as_deref().unwrap_or_default());
+    if why.len() > 2 {
+        return Err(Failure::new("--why takes one row or two"));
+    }
+    let unrun = comparison.without_runs()?;
+    let scenario_of = args.scenario_of.iter().flat_map(|values| values.first());
+    for name in why.iter().chain(scenario_of).chain(&args.row) {
+        unrun.row_named(name)?;
+    }
+    if args.why.is_some() || wants_packets {
+        unrun.check_recordable(unrun.sizes.len().saturating_sub(1))?;
+    }
+    Ok(())
+}
+
+/// Writes what the packets of a row's run did.
+fn record(args: &args::Compare, answer: &Answer) -> Result<(), Failure> {
+    let row = match &args.row {
+        Some(name) => answer.row_named(name)?,
+        None => answer.verdict.pick.unwrap_or(answer.verdict.baseline),
+    };
+    let size = answer.sizes.len().saturating_sub(1);
+    let trace = answer.trace(row, size, [Time::ZERO, Time::MAX])?;
+    let scenario = answer.scenario_of_run(&answer.rows[row], size, trace.seed)?;
+    recorded::write(&args.recorded, &[trace], &scenario.hash().to_string())
+}
+
+/// The runs that `--why` explains.
+fn explained(args: &args::Compare, answer: &Answer) -> Result<Option<Vec<Explained>>, Failure> {
+    let Some(why) = &args.why else {
+        return Ok(None);
+    };
+    let rows = why::rows(answer, &named(why))?;
+    let size = answer.sizes.len().saturating_sub(1);
+    Ok(Some(answer.explain_beside(&rows, size)?))
 }
 
 /// The answer, and with `--on both` that of real hosts as well.

@@ -14,6 +14,7 @@ mod compare;
 mod corners;
 mod data;
 mod emulate;
+mod explain;
 mod files;
 mod gateway;
 mod guide;

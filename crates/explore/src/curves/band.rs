@@ -46,7 +46,8 @@ const CURVES: [&str; 5] = ["received", "rate", "cwnd", "rtt", "queue"];
 pub(super) fn document(chosen: &Chosen, end: Time, stop: &Stop) -> Result<Value, Problem> {
     let (answer, row) = (&chosen.answer, chosen.row());
     let runs = &row.cells[chosen.size].runs;
-    let room = usize::try_from(MOST_PACKETS / chosen.packets()).unwrap_or(RUNS);
+    let room =
+        usize::try_from(MOST_PACKETS / chosen.answer.packets_of_run(chosen.size)).unwrap_or(RUNS);
     let seeds = runs.iter().map(|run| run.seed);
     let seeds: Vec<u64> = seeds.take(room.min(RUNS)).collect();
     if seeds.len() < 2 {

@@ -74,27 +74,9 @@ struct Chosen {
     user: u32,
 }
 
-/// Data packets of a run that is recorded, at most: losses, retransmissions and the load
-/// of links are kept for each.
-const MOST_PACKETS: u64 = 5_000_000;
-
-/// Bytes of a data packet, about.
-const PACKET: u64 = 1448;
-
 impl Chosen {
     fn row(&self) -> &Row {
         &self.answer.rows[self.row]
-    }
-
-    /// Data packets of a run, about. Pages and videos are few.
-    fn packets(&self) -> u64 {
-        let bytes = self
-            .answer
-            .sizes
-            .get(self.size)
-            .map_or(0, |size| size.get());
-        let users = self.answer.users.max(self.answer.users_shared);
-        (bytes / PACKET).saturating_mul(u64::from(users)).max(1)
     }
 }
 
@@ -133,13 +115,9 @@ impl Asked {
             size,
             user: user - 1,
         };
-        match chosen.packets() > MOST_PACKETS {
-            true => Err(Problem::limit(
-                "a run of so many packets is too long to be recorded; choose a smaller size or \
-                 fewer users",
-            )),
-            false => Ok(chosen),
-        }
+        let recordable = chosen.answer.check_recordable(chosen.size);
+        recordable.map_err(|error| Problem::limit(error.to_string()))?;
+        Ok(chosen)
     }
 
     fn detail(&self, chosen: &Chosen, stop: &Stop) -> Detail {
@@ -183,9 +161,10 @@ async fn steps(
         let chosen = asked.run.choose(&app, stop)?;
         let mut detail = asked.run.detail(&chosen, stop);
         let time = |seconds: f64| Time::ZERO + Duration::from_secs_f64(seconds.min(1e6));
-        detail.packets = Some(times.map(time));
+        let between = times.map(time);
+        detail.packets = Some(between);
         let recording = chosen.answer.record(chosen.row(), chosen.size, &detail)?;
-        Ok(packets::document(&recording))
+        Ok(packets::document(&recording, between))
     })
     .await
 }

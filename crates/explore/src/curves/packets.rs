@@ -1,31 +1,55 @@
 //! The packets of one connection, one by one, with words.
 //!
 //! ```text
-//! {mss_bytes, acknowledged_before, sent_before, cut_at, rtt_s,
+//! {mss_bytes, acknowledged_before, sent_before, cut_at, rtt_s, previous_loss_s, next_loss_s,
 //!  steps: [{t, kind, seq, bytes, ack, sack: [[from, to]], window, cwnd, flight, phase,
 //!           cause?, title, text}]}
 //! ```
 //!
 //! `seq`, `ack` and `sack` are offsets in the stream, in bytes; `cwnd` and `flight` are of
-//! the sender after the instant, in segments.
+//! the sender after the instant, in segments. `previous_loss_s` and `next_loss_s` are the
+//! times of the nearest losses, retransmissions or timeouts before and after the steps.
 
 use bentpipe::recording::{Phase, Recording, Step, StepKind, Trigger};
 use bentpipe::sim::LossCause;
+use bentpipe::units::Time;
 use serde_json::{Value, json};
 
 /// The packets as JSON.
-pub(super) fn document(recording: &Recording) -> Value {
+pub(super) fn document(recording: &Recording, [from, to]: [Time; 2]) -> Value {
     let packets = &recording.packets;
     let mss = u64::from(recording.mss);
+    let before = losses(recording).filter(|at| *at < from).max();
+    // Steps are noted up to `to`, and up to the one that was too many.
+    let is_after = |at: &Time| match packets.cut_at {
+        Some(cut) => *at >= cut,
+        None => *at > to,
+    };
+    let after = losses(recording).filter(is_after).min();
     let steps: Vec<Value> = packets.steps.iter().map(|step| shown(step, mss)).collect();
     json!({
         "mss_bytes": mss,
         "rtt_s": recording.rtt.as_secs(),
         "acknowledged_before": packets.acknowledged_before,
         "sent_before": packets.sent_before,
-        "cut_at": packets.cut_at.map(bentpipe::units::Time::as_secs),
+        "cut_at": packets.cut_at.map(Time::as_secs),
+        "previous_loss_s": before.map(Time::as_secs),
+        "next_loss_s": after.map(Time::as_secs),
         "steps": steps,
     })
+}
+
+/// When something was lost or sent again, or a timer expired, in no order.
+fn losses(recording: &Recording) -> impl Iterator<Item = Time> + '_ {
+    let lost = recording.losses.iter().map(|loss| loss.at);
+    let resent = recording.resent.iter().map(|resent| resent.at);
+    let others = [
+        &recording.lost_acks,
+        &recording.lost_openings,
+        &recording.timeouts,
+    ];
+    lost.chain(resent)
+        .chain(others.into_iter().flatten().copied())
 }
 
 fn shown(step: &Step, mss: u64) -> Value {

@@ -7,6 +7,7 @@
 //!  series: {received, rate, cwnd, ssthresh, flight, rtt, queue},   each {t: [], v: []}
 //!  losses: [{t, cause, count}], resent: [{t, count}], timeouts: [t], lost_acks: [{t, count}],
 //!  phases: [{name, title, from, to}], acts: [{title, from, to, text}], summary: [text],
+//!  spent: [{name, title, time_s}],
 //!  seeds: [{seed, time_s}]}
 //! ```
 //!
@@ -82,8 +83,23 @@ pub(super) fn document(chosen: &Chosen, recording: &Recording) -> Value {
         "phases": phases(recording, &acts),
         "acts": acts,
         "summary": why.summary,
+        "spent": spent(chosen, recording),
         "seeds": seeds.collect::<Vec<_>>(),
     })
+}
+
+/// Where the user's time went.
+fn spent(chosen: &Chosen, recording: &Recording) -> Vec<Value> {
+    let spent = recording.time_spent(&chosen.answer);
+    let parts = spent.into_iter().flat_map(|spent| spent.parts);
+    let shown = parts.map(|part| {
+        json!({
+            "name": part.doing.name(),
+            "title": part.doing.title(),
+            "time_s": part.time.as_secs(),
+        })
+    });
+    shown.collect()
 }
 
 fn act(act: &bentpipe::recording::Act) -> Value {

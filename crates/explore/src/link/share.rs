@@ -132,19 +132,12 @@ fn scenario(answer: &Answer, row: Option<usize>, size: Option<usize>) -> Result<
         .or(answer.verdict.pick)
         .unwrap_or(answer.verdict.baseline);
     let missing = || Problem::missing("there is no such row or size in the answer");
-    let row = answer.rows.get(row).ok_or_else(missing)?;
-    let size = size.unwrap_or(row.cells.len().saturating_sub(1));
-    let cell = row.cells.get(size).ok_or_else(missing)?;
-    let seed = cell.median_run().map_or(answer.seed, |run| run.seed);
-    let scenario = answer.standalone(row, size, seed)?;
-    let text = scenario.to_toml();
-    let text = text.map_err(|error| Problem::wrong(error.to_string()))?;
-    Ok(format!(
-        "# {} with proxy {}: the run of median time of a comparison.\n\
-         # The same file has the same outcome: bentpipe run FILE\n{text}",
-        row.name,
-        row.pep.name(),
-    ))
+    let cells = answer.rows.get(row).map(|row| row.cells.len());
+    let size = size.unwrap_or(cells.unwrap_or(0).saturating_sub(1));
+    if cells.is_none_or(|cells| size >= cells) {
+        return Err(missing());
+    }
+    shown::scenario(answer, row, size).map_err(|error| Problem::wrong(error.to_string()))
 }
 
 /// The ranking: a line for each row and size, the fastest of each proxy first.

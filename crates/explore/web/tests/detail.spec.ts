@@ -10,7 +10,10 @@ interface Run {
     time_s: number;
     losses: { t: number; count: number; cause: string }[];
     resent: { t: number; count: number }[];
+    timeouts: { t: number; count: number }[];
+    lost_acks: { t: number; count: number }[];
     acts: { title: string; from: number; to: number; text: string[] }[];
+    spent: { title: string; time_s: number }[];
     series: Record<string, { t: number[]; v: number[] }>;
   };
 }
@@ -99,6 +102,42 @@ test("packet by packet: forward, back, and to the next loss", async ({ page, exp
   await page.keyboard.press("n");
   await expect(words).toContainText(/is lost|again|timer expires/);
   await axe(page, ".detail");
+});
+
+test("the next loss is shown at once, however far away it is", async ({ page, explorer }) => {
+  await explorer.visit(page, `#/link?${QUESTION}&_row=none/cubic&_at=0`);
+  const steps = page.getByRole("region", { name: "Packet by packet" });
+  const words = steps.locator("[aria-live]");
+  const [next, previous] = ["Next loss", "Previous loss"].map((name) => steps.getByRole("button", { name }));
+  if (next === undefined || previous === undefined) throw new Error("two buttons");
+  await expect(words).toContainText("handshake", { timeout: 40_000 });
+  await steps.getByLabel("Show").selectOption("0.25");
+  await expect(previous).toBeDisabled();
+  const [line] = await lines(page, "none/cubic");
+  const { run } = line as unknown as Run;
+  const marks = [...run.losses, ...run.resent, ...run.timeouts, ...run.lost_acks].map((mark) => mark.t);
+  const first = Math.min(...marks);
+  expect(first, "the first loss is many windows away").toBeGreaterThan(3 * 0.25 * 0.511);
+  await next.click();
+  await expect(words).toContainText(`at ${first.toFixed(6)} s`);
+  await expect(words).toContainText(/is lost|again|timer expires/);
+  await expect(previous).toBeDisabled();
+  // On to the second, and back.
+  await next.click();
+  await expect(words).not.toContainText(`at ${first.toFixed(6)} s`);
+  await expect(words).toContainText(/is lost|again|timer expires/);
+  await previous.click();
+  await expect(words).toContainText(`at ${first.toFixed(6)} s`);
+});
+
+test("the parts of the time add up to it", async ({ page, explorer }) => {
+  await explorer.visit(page, `#/link?${QUESTION}&_row=none/cubic`);
+  const panel = page.getByRole("region", { name: "cubic over time" });
+  await expect(panel.getByText(/^Where the time went: handshake .*, slow start /)).toBeVisible({ timeout: 40_000 });
+  const [line] = await lines(page, "none/cubic");
+  const { run } = line as unknown as Run;
+  const spent = run.spent.reduce((all, part) => all + part.time_s, 0);
+  expect(Math.abs(spent - run.time_s)).toBeLessThan(1e-6);
 });
 
 test("it fits a phone", async ({ page, explorer }) => {

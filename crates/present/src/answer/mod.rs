@@ -6,6 +6,8 @@ mod over_time;
 mod plot;
 mod print;
 mod report;
+mod scenario;
+pub mod why;
 
 pub use json::{
     AgainstRecord, AnswerRecord, BySizeRecord, ChangeRecord, HourRecord, RejectedRecord, RowName,
@@ -16,6 +18,7 @@ pub use print::{
     all as print, decimal as time, question, signed as change, table_of as table, words,
 };
 pub use report::{command, page};
+pub use scenario::text as scenario;
 
 use crate::output::Output;
 use bentpipe::compare::{Answer, Build};

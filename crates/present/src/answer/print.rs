@@ -6,6 +6,7 @@ use bentpipe::compare::{
     Traffic,
 };
 use bentpipe_report::table::{self, Column, Table, Tone};
+use bentpipe_units::Duration;
 use std::io;
 
 /// Prints everything; the rest only with `details`.
@@ -68,7 +69,7 @@ pub fn question(answer: &Answer) -> Vec<String> {
         text += &format!("; other traffic of {background}");
     }
     if answer.users > 1 {
-        text += &format!("; starts spread over {}", answer.stagger);
+        text += &format!("; starts spread over {}", about(answer.stagger));
     }
     if let Some(rtt) = path.server_rtt {
         text += &format!("; server and gateway {rtt} apart");
@@ -78,6 +79,13 @@ pub fn question(answer: &Answer) -> Vec<String> {
         lines.extend(of_course(course));
     }
     lines
+}
+
+/// A time with the three digits of it that count: `5 s` of 5.004420573 s.
+fn about(time: Duration) -> Duration {
+    let ns = time.as_nanos();
+    let rest = 10_u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(2));
+    Duration::from_nanos(ns.saturating_add(rest / 2) / rest * rest)
 }
 
 /// The rate of the link; of a trace its mean, as people write it.
@@ -454,4 +462,16 @@ pub(super) fn points(answer: &Answer) -> Vec<String> {
     }
     points.push("times include the opening of the connection".to_owned());
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_of_starts_is_not_told_to_the_nanosecond() {
+        let told = [5_004_420_573, 10_000_000_000, 1_234_567, 999_999_999, 0, 7];
+        let told = told.map(|ns| about(Duration::from_nanos(ns)).to_string());
+        assert_eq!(told, ["5 s", "10 s", "1.23 ms", "1 s", "0 s", "7 ns"]);
+    }
 }

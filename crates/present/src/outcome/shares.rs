@@ -4,7 +4,7 @@ use super::tables::rtt;
 use crate::groups::{self, Group};
 use crate::measures::{Folded, Measures};
 use crate::output::{Output, seconds};
-use bentpipe_outcome::{FlowOutcome, Interval, Outcome};
+use bentpipe_outcome::{FlowOutcome, Interval, Outcome, jain_index};
 use bentpipe_report::table::Column;
 use bentpipe_scenario::{LinkId, Scenario};
 use bentpipe_units::Rate;
@@ -27,6 +27,10 @@ pub struct Bottleneck<'a> {
     jain_index_wire: Option<f64>,
     /// Jain's index of the flows' goodputs.
     jain_index_goodput: Option<f64>,
+    /// Jain's index of the goodputs, each over the time of its own transfer, where all of
+    /// them ended: over the whole time all have carried what they had to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jain_index_transfers: Option<f64>,
 }
 
 /// What one flow got.
@@ -96,6 +100,7 @@ pub(crate) fn bottlenecks<'a>(
             unused: interval.unused(link),
             jain_index_wire: interval.jain_of_wire(flows.iter().map(|f| f.1)),
             jain_index_goodput: interval.jain_of_payload(flows.iter().map(|f| f.0)),
+            jain_index_transfers: of_transfers(outcome, interval, &flows),
             flows: flows
                 .into_iter()
                 .map(|(flow, crossing)| {
@@ -105,6 +110,23 @@ pub(crate) fn bottlenecks<'a>(
         });
     }
     found
+}
+
+/// Jain's index of the goodputs of transfers that began and ended in the interval; `None`
+/// if one did not.
+fn of_transfers(
+    outcome: &Outcome,
+    interval: &Interval<'_>,
+    flows: &[(usize, usize)],
+) -> Option<f64> {
+    let goodput = |(flow, _): &(usize, usize)| {
+        let flow = &outcome.flows[*flow];
+        let ended_at = flow.started_at + flow.transfer_time?;
+        let is_inside = flow.started_at >= interval.from() && ended_at <= interval.to();
+        is_inside.then(|| outcome.goodput(flow).bps_f64())
+    };
+    let goodputs: Option<Vec<f64>> = flows.iter().map(goodput).collect();
+    jain_index(goodputs?)
 }
 
 fn part<'a>(
@@ -203,15 +225,21 @@ fn one(b: &Bottleneck<'_>, groups: &[Group], out: &mut Output) -> io::Result<()>
     for line in by_transport(&b.flows) {
         out.line(line)?;
     }
-    out.paragraph(
-        0,
-        &format!(
-            "Unused: {}. Jain's index: {} of the wire shares, {} of the goodputs.",
-            percent(b.unused),
+    let unused = percent(b.unused);
+    let text = match b.jain_index_transfers {
+        // Over the whole time they carried what they had to, however fast.
+        Some(transfers) => format!(
+            "Unused: {unused}. Jain's index: {transfers:.3} of the rates of the transfers, all of \
+             which have ended; {} of the wire shares.",
+            index(b.jain_index_wire),
+        ),
+        None => format!(
+            "Unused: {unused}. Jain's index: {} of the wire shares, {} of the goodputs.",
             index(b.jain_index_wire),
             index(b.jain_index_goodput),
         ),
-    )
+    };
+    out.paragraph(0, &text)
 }
 
 fn table(b: &Bottleneck<'_>, groups: &[Group], rows: usize) -> Folded {

@@ -1,10 +1,16 @@
 //! Why a run took as long as it did: what the congestion control did in its phases,
 //! in words. Every number is one of the recorded series.
 
+mod difference;
+mod explained;
 mod facts;
+mod spent;
 mod text;
 
+pub use difference::difference;
+pub use explained::Explained;
 pub use facts::{Facts, Range};
+pub use spent::{Doing, Spent, TimeSpent};
 
 use super::spans::{self, Phase, PhaseSpan};
 use super::{Recording, text as shared};

@@ -58,6 +58,7 @@ fn check(answer: &Answer, row: &Row) {
     }
     counts(&recording, row, &name);
     acts(&recording, &why, &name);
+    spent(&recording, answer, &name);
     for act in &why.acts {
         words(&recording, act, &name);
     }
@@ -102,6 +103,35 @@ fn counts(recording: &Recording, row: &Row, name: &str) {
     assert!(top <= link.max_queue_packets, "{name}: {top} packets wait");
     let bytes = recording.series.delivered.last().map(|d| d.1);
     assert_eq!(bytes, Some(flow.delivered), "{name}");
+}
+
+/// The parts of the time add up to what the table has.
+fn spent(recording: &Recording, answer: &Answer, name: &str) {
+    let spent = recording.time_spent(answer).unwrap();
+    let sum = spent
+        .parts
+        .iter()
+        .fold(Duration::ZERO, |sum, part| sum + part.time);
+    assert_eq!(sum, spent.total(), "{name}: {spent:?}");
+    assert_eq!(spent.to, recording.end(), "{name}");
+    let first = recording.first_data_at.unwrap();
+    let opening = first.since(recording.started_at);
+    assert_eq!(spent.of(Doing::Handshake), opening, "{name}");
+    let ended = recording.timeouts.iter().any(|at| *at < recording.end());
+    let waited = !spent.of(Doing::Timeout).is_zero();
+    assert!(
+        ended || !waited,
+        "{name}: waits for a timeout that does not come"
+    );
+    for part in &spent.parts {
+        assert!(
+            part.busy.is_none_or(|busy| (0.0..=1.0).contains(&busy)),
+            "{name}"
+        );
+        assert!(part.cwnd.is_none_or(f64::is_finite), "{name}");
+    }
+    let idle = spent.idle_s().filter(|idle| *idle >= 0.0);
+    assert!(idle.is_some() || answer.path.profile.is_some(), "{name}");
 }
 
 /// Acts follow each other from the first data to the end, and leave nothing out.
@@ -331,14 +361,95 @@ fn examples(comparison: Comparison, file: &str) {
         .iter()
         .map(|row| format!("# {}\n\n{}\n", row.name, told(&answer, row)));
     let text = told.collect::<Vec<_>>().join("\n");
+    kept(&text, file);
+}
+
+/// The text is the one of the file.
+fn kept(text: &str, file: &str) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/recording/why/examples");
     let path = std::path::Path::new(folder).join(file);
     if std::env::var_os("BENTPIPE_EXAMPLES").is_some() {
         std::fs::create_dir_all(folder).unwrap();
-        std::fs::write(&path, &text).unwrap();
+        std::fs::write(&path, text).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, kept, "{}", path.display());
+}
+
+/// Each of a few transports beside cubic.
+fn differences(comparison: Comparison) -> String {
+    let names = ["cubic", "bbr", "vegas", "bp_hybla", "bp_mtsi"];
+    let answer = comparison
+        .size(Bytes::new(3_000_000))
+        .transports(names)
+        .run()
+        .unwrap();
+    let row = |name: &str| answer.row_named(name).unwrap();
+    let told = names[1..].iter().map(|name| {
+        let both = answer
+            .explain_beside(&[row("cubic"), row(name)], 0)
+            .unwrap();
+        let [base, other] = both.as_slice() else {
+            panic!("two rows");
+        };
+        assert_eq!(base.recording.seed, other.recording.seed);
+        let told = difference(
+            &answer,
+            (&base.name, &base.recording),
+            (&other.name, &other.recording),
+        );
+        told.join(" ") + "\n"
+    });
+    told.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn examples_of_differences() {
+    let text = format!(
+        "# Without losses\n\n{}\n# 1% of losses\n\n{}\n# A queue of 5 packets\n\n{}",
+        differences(geo()),
+        differences(lossy()),
+        differences(geo().queue(QueueLength::Packets(5.0))),
+    );
+    kept(&text, "difference.txt");
+}
+
+#[test]
+fn a_run_with_itself_takes_the_same_time() {
+    let answer = lossy().transports(["cubic"]).run().unwrap();
+    let one = answer.explain(0, 0).unwrap();
+    let told = difference(&answer, ("a", &one.recording), ("b", &one.recording));
+    assert_eq!(told.len(), 1);
+    assert!(told[0].ends_with("about the same."), "{}", told[0]);
+}
+
+#[test]
+fn a_small_receive_buffer_is_told() {
+    // The path takes 7.5 MB, and the receive window of Linux grows to 3.1 MB.
+    let question = Comparison::new()
+        .rate(Rate::from_mbps(100))
+        .rtt(Duration::from_millis(600))
+        .loss(Ratio::ZERO)
+        .size(Bytes::new(30_000_000))
+        .runs(1)
+        .transports(["cubic", "cubic + buffers"]);
+    let answer = question.run().unwrap();
+    let rows = ["cubic", "cubic + buffers"].map(|name| answer.row_named(name).unwrap());
+    let both = answer.explain_beside(&rows, 0).unwrap();
+    let spent = |i: usize| both[i].spent.as_ref().unwrap();
+    let waited = spent(0).of(Doing::ReceiveWindow);
+    assert!(waited > spent(0).total() / 3, "{:?}", spent(0));
+    assert!(spent(1).of(Doing::ReceiveWindow).is_zero());
+    let told = difference(
+        &answer,
+        (&both[0].name, &both[0].recording),
+        (&both[1].name, &both[1].recording),
+    );
+    let last = told.last().unwrap();
+    assert!(
+        last.starts_with("cubic's receiver has a buffer of 3.145728 MB"),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -80,8 +80,7 @@ impl PhaseNarrator<'_> {
 
     /// Whether it is a phase in which a window opens.
     fn is_start(&self) -> bool {
-        let opens = |name: &str| name.ends_with("start") || name.ends_with("startup");
-        matches!(self.part.phases.as_slice(), [(phase, _)] if opens(phase.name))
+        matches!(self.part.phases.as_slice(), [(phase, _)] if phase.opens())
     }
 
     fn repairs(&self) -> bool {

@@ -3,13 +3,31 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Button, Failed, Loading } from "../../../ui";
 import { Diagram } from "./Diagram";
 import { usePackets } from "./load";
-import type { Asked, Run, StepKind } from "./types";
+import type { Asked, Run, Step, StepKind } from "./types";
 import { counted, digits } from "./words";
 
 /** Round trips that are shown at once, to choose from. */
 const WIDTHS = [0.25, 0.5, 1, 2, 4, 8] as const;
 
+/** Part of what is shown that lies before a loss that was looked for. */
+const LEAD = 0.1;
+
+/** A loss that is looked for: its time, seconds of the run, and the direction. */
+interface Loss {
+  readonly t: number;
+  readonly sign: 1 | -1;
+}
+
 const isLoss = (kind: StepKind) => kind === "lost" || kind === "lost_ack" || kind === "timeout" || kind === "resent";
+
+/** The step to show first. */
+function placeOf(wanted: "first" | "last" | Loss, steps: readonly Step[]): number {
+  if (wanted === "first") return 0;
+  if (wanted === "last") return Math.max(0, steps.length - 1);
+  const { t, sign } = wanted;
+  const isIt = (step: Step) => isLoss(step.kind) && (sign > 0 ? step.t >= t : step.t <= t);
+  return Math.max(0, sign > 0 ? steps.findIndex(isIt) : steps.findLastIndex(isIt));
+}
 
 export interface StepperProps {
   readonly asked: Asked;
@@ -22,14 +40,15 @@ export interface StepperProps {
 export function Stepper({ asked, run, from, onFrom }: StepperProps) {
   const [trips, setTrips] = useState<number>(2);
   const [at, setAt] = useState(0);
-  const wanted = useRef<"first" | "last">("first");
+  // Where to begin in the packets that are being loaded: at an end, or at a loss.
+  const wanted = useRef<"first" | "last" | Loss>("first");
   const begin = Math.max(0, Math.min(from, run.end_s));
   const width = Math.max(1e-4, trips * run.link.rtt_s);
   const { packets, error, isStale } = usePackets({ ...asked, seed: run.seed }, begin, begin + width);
   const end = packets?.cut_at ?? begin + width;
   const steps = packets?.steps ?? [];
   useEffect(() => {
-    setAt(wanted.current === "last" ? Math.max(0, steps.length - 1) : 0);
+    setAt(placeOf(wanted.current, steps));
     wanted.current = "first";
   }, [packets]);
 
@@ -48,12 +67,22 @@ export function Stepper({ asked, run, from, onFrom }: StepperProps) {
       setAt(to);
     }
   };
-  const next = (sign: 1 | -1) => {
+  // A loss among the steps that are shown, or else the time of the nearest one beyond them.
+  const lossFrom = (sign: 1 | -1): number | Loss | undefined => {
     for (let i = at + sign; i >= 0 && i < steps.length; i += sign) {
       const step = steps[i];
-      if (step !== undefined && isLoss(step.kind)) return setAt(i);
+      if (step !== undefined && isLoss(step.kind)) return i;
     }
-    go(sign > 0 ? steps.length : -1);
+    const t = sign > 0 ? packets?.next_loss_s : packets?.previous_loss_s;
+    return t === undefined || t === null ? undefined : { t, sign };
+  };
+  const next = (sign: 1 | -1) => {
+    const loss = lossFrom(sign);
+    if (typeof loss === "number") setAt(loss);
+    else if (loss !== undefined) {
+      wanted.current = loss;
+      onFrom(Math.max(0, loss.t - LEAD * width));
+    }
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -114,7 +143,7 @@ export function Stepper({ asked, run, from, onFrom }: StepperProps) {
       {packets !== undefined && (
         <>
           <div class="detail-bar">
-            <Button size="small" onClick={() => next(-1)}>
+            <Button size="small" onClick={() => next(-1)} disabled={lossFrom(-1) === undefined}>
               Previous loss
             </Button>
             <Button size="small" onClick={() => go(at - 1)}>
@@ -123,7 +152,7 @@ export function Stepper({ asked, run, from, onFrom }: StepperProps) {
             <Button size="small" kind="primary" onClick={() => go(at + 1)}>
               Step
             </Button>
-            <Button size="small" onClick={() => next(1)}>
+            <Button size="small" onClick={() => next(1)} disabled={lossFrom(1) === undefined}>
               Next loss
             </Button>
             <span class="num muted">

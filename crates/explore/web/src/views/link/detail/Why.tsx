@@ -21,6 +21,12 @@ export function Why({ run, onPackets }: { run: Run; onPackets: ((from: number) =
       {run.summary.map((line) => (
         <p key={line}>{line}</p>
       ))}
+      {run.spent.length > 0 && (
+        <p>
+          Where the time went:{" "}
+          {run.spent.map((part) => `${part.title.toLowerCase()} ${seconds(part.time_s)}`).join(", ")}.
+        </p>
+      )}
       <ol class="detail-acts">
         {run.acts.map((act) => (
           <li key={act.from}>

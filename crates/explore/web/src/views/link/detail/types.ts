@@ -57,6 +57,8 @@ export interface Run {
   readonly phases: readonly Phase[];
   readonly acts: readonly Act[];
   readonly summary: readonly string[];
+  /** Where the time went; empty of a computed bound. */
+  readonly spent: readonly { readonly name: string; readonly title: string; readonly time_s: number }[];
   readonly seeds: readonly { readonly seed: number; readonly time_s: number | null }[];
 }
 
@@ -130,5 +132,8 @@ export interface Packets {
   readonly sent_before: number;
   /** Where the steps end, if there were too many. */
   readonly cut_at: number | null;
+  /** The nearest losses, retransmissions and timeouts before and after the steps. */
+  readonly previous_loss_s: number | null;
+  readonly next_loss_s: number | null;
   readonly steps: readonly Step[];
 }
