@@ -29,7 +29,7 @@ impl Answer {
             Hosts::Linux => "Use",
             Hosts::Rfc => "Best of these variants:",
         };
-        let name = format!("{}{}", pick.name, behind(pick.pep));
+        let name = full_name(pick);
         match (self.verdict.certainty, self.is_kept()) {
             (Certainty::Borderline, _) => self.between(&name),
             (Certainty::Open, true) => {
@@ -160,7 +160,7 @@ impl Answer {
         if self.is_kept() {
             return format!("{text} {takes} {}.", seconds(time(base)));
         }
-        let with = format!("{}{}", base.name, behind(base.pep));
+        let with = full_name(base);
         let on_average = match pick.cells[size].runs.len() {
             1 => "",
             _ => " on average",
@@ -457,11 +457,13 @@ pub(super) fn counted(runs: usize) -> String {
     }
 }
 
-/// What follows the name of a setting behind a proxy.
-pub(super) fn behind(pep: Pep) -> String {
-    match pep {
-        Pep::None => String::new(),
-        pep => format!(" behind {}", pep.describe()),
+/// A row where it is named for the first time.
+pub(super) fn full_name(row: &Row) -> String {
+    match row.pep {
+        Pep::None => row.name.clone(),
+        // What runs between the boxes is no choice.
+        Pep::Gateway => row.pep.describe().to_owned(),
+        pep => format!("{} behind {}", row.name, pep.describe()),
     }
 }
 
