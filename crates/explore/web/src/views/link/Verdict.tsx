@@ -45,10 +45,10 @@ function State({ shown, isStale, isRefused }: { shown: Shown; isStale: boolean; 
   const text = isRefused
     ? "of the question before"
     : isStale
-    ? "asking again …"
-    : shown.isFinal
-      ? `${done.toLocaleString("en-GB")} runs`
-      : `${done.toLocaleString("en-GB")} runs of about ${total.toLocaleString("en-GB")}`;
+      ? "asking again …"
+      : shown.isFinal
+        ? `${done.toLocaleString("en-GB")} runs`
+        : `${done.toLocaleString("en-GB")} runs of about ${total.toLocaleString("en-GB")}`;
   return (
     <div class="link-progress">
       <span>{text}</span>

@@ -108,8 +108,7 @@ function Claim({ claim: { claim, need }, params, runner }: { claim: PaperClaim; 
               {claim.recorded === null ? "not run yet" : `${claim.recorded}, on record`}
             </span>
           )}{" "}
-          <strong>{claim.id}</strong>{" "}
-          {claim.claim}
+          <strong>{claim.id}</strong> {claim.claim}
         </p>
         <p class="small muted">
           {claim.basis !== "" && `Rests on: ${claim.basis}. `}

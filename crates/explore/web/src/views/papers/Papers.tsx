@@ -26,8 +26,8 @@ function List() {
       <h1>Papers</h1>
       <p class="papers-lead">
         What papers on TCP over satellite printed, cell by cell beside what the simulator yields, and each of their
-        claims with the verdict on record. Our numbers are run when you ask for them, and then the verdicts are
-        decided again.
+        claims with the verdict on record. Our numbers are run when you ask for them, and then the verdicts are decided
+        again.
       </p>
       {error !== undefined && <Failed error={error} onRetry={retry} />}
       {error === undefined && answer === undefined && <Loading>Reading the papers …</Loading>}

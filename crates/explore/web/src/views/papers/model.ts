@@ -107,7 +107,9 @@ export interface Curve {
 export function inWords(verdicts: readonly { verdict: Verdict; count: number }[]): string {
   const word = (verdict: Verdict, count: number) =>
     count === 1 ? verdict : verdict === "holds" ? "hold" : verdict === "fails" ? "fail" : verdict;
-  const parts = verdicts.filter(({ count }) => count > 0).map(({ verdict, count }) => `${count} ${word(verdict, count)}`);
+  const parts = verdicts
+    .filter(({ count }) => count > 0)
+    .map(({ verdict, count }) => `${count} ${word(verdict, count)}`);
   return parts.join(", ");
 }
 
