@@ -339,7 +339,7 @@ pub(crate) struct Transports {
 /// Writes a commented scenario file to start from.
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// Where to write it
+    /// Where to write it; `-` is standard output
     #[arg(default_value = "scenario.toml")]
     pub(crate) file: PathBuf,
     /// Replace an existing file

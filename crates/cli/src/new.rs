@@ -8,6 +8,11 @@ use bentpipe_outcome::write_whole;
 /// Writes the file, unless there is one.
 pub(crate) fn main(args: &args::New, out: &mut Output) -> Result<Status, Failure> {
     let file = &args.file;
+    if file.as_os_str() == "-" {
+        // As elsewhere `-` is no file.
+        out.text(bentpipe_scenario::template())?;
+        return Ok(Status::Done);
+    }
     if file.is_dir() {
         return Err(Failure::new(format!("`{}` is a folder", file.display())));
     }

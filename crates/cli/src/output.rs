@@ -14,7 +14,7 @@ const NO_TERMINAL: usize = 100;
 /// data, and nothing else.
 pub(crate) fn stdout() -> Output {
     let stdout = io::stdout();
-    let colour = stdout.is_terminal() && wants_colour();
+    let colour = is_screen(&stdout) && wants_colour();
     Output::new(stdout, colour, width())
 }
 
@@ -55,9 +55,14 @@ fn wants_colour() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
+/// Whether `to` is a terminal that understands escapes: a dumb one prints them as they are.
+pub(crate) fn is_screen(to: &impl IsTerminal) -> bool {
+    to.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 /// Whether talk on stderr may be in colour.
 pub(crate) fn stderr_colour() -> bool {
-    io::stderr().is_terminal() && wants_colour()
+    is_screen(&io::stderr()) && wants_colour()
 }
 
 /// Draws `chart` into `path`, whose ending says how: `.svg`, `.png` or `.pdf`.

@@ -7,8 +7,8 @@
 )]
 
 use crate::exit::talk;
+use crate::output::is_screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ impl Progress {
     }
 
     fn in_units(what: &str, unit: &'static str, left: &str) -> Progress {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = is_screen(&std::io::stderr());
         let target = if terminal {
             ProgressDrawTarget::stderr_with_hz(10)
         } else {
@@ -155,7 +155,7 @@ pub(crate) fn patiently<T>(what: &str, work: impl FnOnce() -> T) -> T {
             if waits.recv_timeout(PATIENCE) != Err(mpsc::RecvTimeoutError::Timeout) {
                 return;
             }
-            if !std::io::stderr().is_terminal() {
+            if !is_screen(&std::io::stderr()) {
                 return talk(what);
             }
             let spinner = ProgressBar::new_spinner().with_message(what.to_owned());

@@ -281,14 +281,31 @@ impl Context {
         })
     }
 
-    /// Reports a key that must be there and is not.
+    /// Reports a key that must be there and is not. Where it is misspelt, that was reported.
     pub fn missing(&self, name: &'static str) -> Reported {
+        if self.is_misspelt(name) {
+            return self.errors.already();
+        }
         let key = self.key(name);
         self.report(
             self.lacks(name)
                 .help(format!("`{name}`: {}", key.meaning))
                 .help(format!("expected {}", key.kind)),
         )
+    }
+
+    /// True if an unknown key of this table was reported as a misspelling of `name`.
+    fn is_misspelt(&self, name: &str) -> bool {
+        let names = || {
+            let kind = self.section.kind.is_some().then_some("kind");
+            self.section.keys.iter().map(|k| k.name).chain(kind)
+        };
+        let is_unknown = |key: &str| names().all(|known| known != key);
+        !self.section.open
+            && self
+                .table
+                .iter()
+                .any(|entry| is_unknown(&entry.key) && nearest(&entry.key, names()) == Some(name))
     }
 
     /// The value of a key that must be there after all.

@@ -1,23 +1,25 @@
 //! Pages of the web: sizes and reading times.
 //!
-//! E. Anderlind, J. Zander, *A traffic model for non-real-time data users in a wireless radio
-//! network*, IEEE Communications Letters 1(2), 1997. The letter itself was not available; these are
-//! the numbers that others quote from it.
+//! | parameter | default | in 1997 | |
+//! |---|---|---|---|
+//! | `mean` | 2 MB | 4100 B | of a page, log-normal |
+//! | `deviation` | the mean | 30 kB | of that |
+//! | `largest` | 5 times the mean | 100 kB | page |
+//! | `reading` | 8 s | 10 s | mean of an exponential pause between a page and the next request |
+//! | `request` | 400 B | 300 B | what the reader sends for a page |
+//! | `connection` | `persistent` | `page` | one for all pages, as over HTTP/2, or one for each |
+//! | `count` | without end | without end | pages |
 //!
-//! | parameter | default | |
-//! |---|---|---|
-//! | `mean`, `deviation` | 4100 B, 30000 B | of a page, log-normal: sigma^2 = ln(1 + (30000/4100)^2) = 4.0, mu = ln 4100 - 2.0 |
-//! | `largest` | 100 kB | of a page |
-//! | `reading` | 10 s | mean of an exponential pause between a page and the next request |
-//! | `request` | 300 B | what the reader sends for a page |
-//! | `connection` | `page` | a connection for each page, or one for all (`persistent`) |
-//! | `count` | without end | pages |
+//! The defaults are pages of today, the same that `compare --traffic web` has. *In 1997* is
+//! [`WebSettings::of_1997`]: E. Anderlind, J. Zander, *A traffic model for non-real-time data users
+//! in a wireless radio network*, IEEE Communications Letters 1(2), 1997. The letter itself was not
+//! available; these are the numbers that others quote from it: sigma^2 = ln(1 + (30000/4100)^2) =
+//! 4.0, mu = ln 4100 - 2.0. The model does not specify whether pages share a connection: browsers of
+//! its time opened one for each object, and there a page is one object.
 //!
 //! Readings. *Truncated* is the distribution: a size above the largest is drawn again. That makes
-//! the mean 2985 B with the defaults (were they cut to the largest instead, 3450 B). A page is at
-//! least one byte. The model does not specify whether pages share a connection: browsers of its
-//! time opened one for each object, and here a page is one object. The reading time begins when the
-//! page has arrived completely.
+//! the mean of 1997 2985 B (were sizes cut to the largest instead, 3450 B). A page is at least one
+//! byte. The reading time begins when the page has arrived completely.
 
 use crate::exchange::{Exchange, Next};
 use bentpipe_random::Stream;
@@ -28,9 +30,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum PageConnection {
     /// Each page has its own, with a handshake and a slow start.
-    #[default]
     Page,
-    /// All objects over one persistent connection.
+    /// All pages over one persistent connection.
+    #[default]
     Persistent,
 }
 
@@ -63,6 +65,29 @@ pub struct WebSettings {
 
 impl Default for WebSettings {
     fn default() -> WebSettings {
+        WebSettings::of_mean(Bytes::new(2_000_000))
+    }
+}
+
+impl WebSettings {
+    /// Pages of today of another mean size: the deviation is the mean, and the largest has five
+    /// times that.
+    #[must_use]
+    pub const fn of_mean(mean: Bytes) -> WebSettings {
+        WebSettings {
+            mean,
+            deviation: mean,
+            largest: Bytes::new(mean.get().saturating_mul(5)),
+            reading: Duration::from_secs(8),
+            request: Bytes::new(400),
+            connection: PageConnection::Persistent,
+            count: None,
+        }
+    }
+
+    /// The model of 1997, in which a page is one small object.
+    #[must_use]
+    pub const fn of_1997() -> WebSettings {
         WebSettings {
             mean: Bytes::new(4_100),
             deviation: Bytes::new(30_000),
@@ -200,7 +225,7 @@ mod tests {
         // sigma^2 = 4.0, mu = 6.32, cut at (ln 100000 - mu) / sigma = 2.60: the
         // mean is 4100 Phi(0.60) / Phi(2.60) = 2985 bytes, the second moment
         // 4100^2 e^4 Phi(-1.40) / Phi(2.60): deviation 8.2 kB.
-        let drawn = sizes(&WebSettings::default(), 1_000_000);
+        let drawn = sizes(&WebSettings::of_1997(), 1_000_000);
         assert!((mean(&drawn) - 2985.0).abs() < 40.0, "{}", mean(&drawn));
         let squares: Vec<f64> = drawn.iter().map(|x| x * x).collect();
         let deviation = (mean(&squares) - mean(&drawn) * mean(&drawn)).sqrt();
@@ -272,7 +297,7 @@ mod tests {
 
     #[test]
     fn reading_times_are_exponential() {
-        let mut pages = Pages::new(&WebSettings::default(), 1, "f");
+        let mut pages = Pages::new(&WebSettings::of_1997(), 1, "f");
         let drawn: Vec<f64> = (0..100_000)
             .map(|_| pages.reading_time().as_secs())
             .collect();

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Row};
 use super::traffic::{Activity, Traffic};
 use super::verdict::Gain;
-use super::words::{behind, capital, list, row_name, signed};
+use super::words::{capital, full_name, list, row_name, signed};
 use bentpipe_report::text::seconds;
 
 impl Answer {
@@ -37,7 +37,7 @@ impl Answer {
         if self.is_kept() {
             return format!("{text} {takes} {}.", seconds(time(base)));
         }
-        let with = format!("{}{}", base.name, behind(base.pep));
+        let with = full_name(base);
         let on_average = match pick.cells[size].runs.len() {
             1 => "",
             _ => " on average",

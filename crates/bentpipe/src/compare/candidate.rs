@@ -102,7 +102,7 @@ pub struct Candidate {
     pub(crate) room: Option<Bytes>,
     /// The largest window, segments, where the setting bounds it.
     pub(crate) clamp: Option<u32>,
-    /// Commands that switch on what is no plain name, of RFC hosts.
+    /// Commands that switch on what is no plain name: of RFC hosts, and of the gateway.
     pub(crate) preset: Vec<String>,
 }
 

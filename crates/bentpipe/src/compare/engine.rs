@@ -213,6 +213,14 @@ fn between_proxies(path: &NetworkPath) -> Candidate {
     candidate.availability = Availability::Gateway;
     candidate.transport.receive_buffer =
         candidate.transport.receive_buffer.max(linux::STOCK_WINDOW);
+    candidate.preset = vec![
+        format!(
+            "bentpipe gateway new --hub ADDRESS --rate '{}' --return-rate '{}' --rtt '{}'",
+            path.rate, path.return_rate, path.rtt
+        ),
+        "bentpipe gateway hub.toml             # on the Internet's side".to_owned(),
+        "sudo bentpipe gateway terminal.toml   # on the users' side".to_owned(),
+    ];
     candidate
 }
 

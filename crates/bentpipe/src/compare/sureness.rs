@@ -13,7 +13,7 @@ use super::verdict::{
     AS_GOOD, Against, Certainty, Gain, HARM_LIMIT, Harm, LOSS_LIMIT, Needed, PROXY_WORTH,
     Threshold, WASTE_LIMIT, WORTH,
 };
-use super::words::{behind, counted, list, row_name};
+use super::words::{counted, full_name, list, row_name};
 use bentpipe_units::math;
 
 /// What `--time` is rounded up to, seconds.
@@ -26,7 +26,7 @@ impl Answer {
     pub(super) fn between(&self, pick: &str) -> String {
         let baseline = self.baseline();
         let one = match self.is_a_guess() {
-            true => format!("{}{}", baseline.name, behind(baseline.pep)),
+            true => full_name(baseline),
             false => pick.to_owned(),
         };
         let other = self

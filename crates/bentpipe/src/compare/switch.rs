@@ -50,13 +50,10 @@ impl Candidate {
         if pep == Pep::Gateway {
             return SwitchOn {
                 text: "A box with `bentpipe gateway` on each side of the satellite; servers and \
-                       users change nothing. On the Internet's side, and on the users' side \
-                       with a file whose role is `terminal`, as root (docs/gateway.md):"
+                       users change nothing. The first command writes a file and a key for each \
+                       box, where ADDRESS is the hub's on the Internet's side (docs/gateway.md):"
                     .to_owned(),
-                commands: vec![
-                    "bentpipe gateway keys hub.key".to_owned(),
-                    "bentpipe gateway run hub.toml".to_owned(),
-                ],
+                commands: self.preset.clone(),
             };
         }
         let commands = self.commands(build);

@@ -29,7 +29,7 @@ impl Answer {
             Hosts::Linux => "Use",
             Hosts::Rfc => "Best of these variants:",
         };
-        let name = format!("{}{}", pick.name, behind(pick.pep));
+        let name = full_name(pick);
         match (self.verdict.certainty, self.is_kept()) {
             (Certainty::Borderline, _) => self.between(&name),
             (Certainty::Open, true) => {
@@ -197,11 +197,13 @@ pub(super) fn counted(runs: usize) -> String {
     }
 }
 
-/// What follows the name of a setting behind a proxy.
-pub(super) fn behind(pep: Pep) -> String {
-    match pep {
-        Pep::None => String::new(),
-        pep => format!(" behind {}", pep.describe()),
+/// A row where it is named for the first time.
+pub(super) fn full_name(row: &Row) -> String {
+    match row.pep {
+        Pep::None => row.name.clone(),
+        // What runs between the boxes is no choice.
+        Pep::Gateway => row.pep.describe().to_owned(),
+        pep => format!("{} behind {}", row.name, pep.describe()),
     }
 }
 

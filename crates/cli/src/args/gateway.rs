@@ -1,5 +1,6 @@
 //! What `bentpipe gateway` takes.
 
+use bentpipe_units::{Duration, Rate};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ use std::path::PathBuf;
     subcommand_negates_reqs = true,
     after_long_help = "\
 Examples:
+  bentpipe gateway new --hub 203.0.113.7 --rate 20Mbit/s --return-rate 2Mbit/s
   bentpipe gateway keys ship.key
   bentpipe gateway check ship.toml
   sudo bentpipe gateway ship.toml
@@ -32,6 +34,7 @@ pub(crate) struct Gateway {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GatewayCommand {
+    New(GatewayNew),
     Run(GatewayRun),
     Check(GatewayCheck),
     Keys(GatewayKeys),
@@ -40,6 +43,46 @@ pub(crate) enum GatewayCommand {
     Rules(GatewayRules),
     Rate(GatewayRate),
     Schema(GatewaySchema),
+}
+
+/// Writes the configurations and keys of two boxes that know each other.
+///
+/// The hub is the box on the Internet's side of the satellite, the terminal that on the users'
+/// side. Writes hub.toml, hub.key, terminal.toml and terminal.key, with comments. A key that
+/// exists is kept. The private keys are readable by their owner only: take each to its box, and
+/// nowhere else.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe gateway new --hub 203.0.113.7 --rate 20Mbit/s --return-rate 2Mbit/s
+  bentpipe gateway new boxes --hub 203.0.113.7 --rate 20Mbit/s --interface lan0
+  bentpipe gateway new --hub '[2001:db8::7]:443' --rate 20Mbit/s --socks")]
+pub(crate) struct GatewayNew {
+    /// The folder to write them into
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// The hub's address, as the terminal reaches it; with a port unless it is 4433
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) hub: String,
+    /// Rate of the link towards the users
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Rate,
+    /// Rate of the link back [default: a fifth of --rate]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) return_rate: Option<Rate>,
+    /// Round trip over the link without queues
+    #[arg(long, value_name = "TIME", default_value = "600 ms")]
+    pub(crate) rtt: Duration,
+    /// Network interface of the terminal at which users' connections arrive; repeatable [default:
+    /// all but those that lead to the hub]
+    #[arg(long, value_name = "NAME", conflicts_with = "socks")]
+    pub(crate) interface: Vec<String>,
+    /// Users reach the terminal by SOCKS5, which needs no root, in place of interception
+    #[arg(long)]
+    pub(crate) socks: bool,
+    /// Replace existing configurations; keys stay
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Runs the gateway until a signal ends it; short form: `bentpipe gateway FILE`.

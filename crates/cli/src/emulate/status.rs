@@ -1,10 +1,11 @@
 //! The line on stderr that says how it goes.
 
+use crate::output::is_screen;
 use bentpipe_linux::emulator::Snapshot;
 use bentpipe_report::text::digits3;
 use bentpipe_scenario::Scenario;
 use bentpipe_units::Time;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 /// Links that the line has room for.
 const LINKS: usize = 3;
@@ -20,7 +21,7 @@ impl StatusLine {
     pub(super) fn new() -> StatusLine {
         StatusLine {
             shown: false,
-            terminal: io::stderr().is_terminal(),
+            terminal: is_screen(&io::stderr()),
             before: Snapshot::default(),
         }
     }

@@ -9,6 +9,8 @@ mod file;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 mod keys;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
+mod new;
+#[cfg(all(feature = "gateway", target_os = "linux"))]
 mod real;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 mod status;

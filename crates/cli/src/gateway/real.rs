@@ -1,7 +1,7 @@
 //! The subcommands, in a build that has the gateway.
 
 use super::file::read;
-use super::{check, doctor, keys, status};
+use super::{check, doctor, keys, new, status};
 use crate::args::gateway::{
     Gateway, GatewayCommand, GatewayRate, GatewayRules, GatewayRun, GatewaySchema, RulesAction,
 };
@@ -25,6 +25,7 @@ pub(crate) fn main(args: &Gateway, out: &mut Output) -> Result<Status, Failure> 
     match &args.command {
         None => start(&args.run),
         Some(GatewayCommand::Run(args)) => start(args),
+        Some(GatewayCommand::New(args)) => new::main(args, out),
         Some(GatewayCommand::Check(args)) => check::main(args, out),
         Some(GatewayCommand::Keys(args)) => keys::main(args, out),
         Some(GatewayCommand::Status(args)) => status::main(args, out),

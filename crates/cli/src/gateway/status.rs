@@ -3,12 +3,12 @@
 use super::file::read;
 use crate::args::gateway::GatewayStatus;
 use crate::exit::{Failure, Status};
-use crate::output::Output;
+use crate::output::{Output, is_screen};
 use bentpipe_gateway::config::control_folder;
 use bentpipe_gateway::operate::client;
 use bentpipe_units::{Bytes, Duration as Span, Rate};
 use serde_json::Value;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) fn main(args: &GatewayStatus, out: &mut Output) -> Result<Status, Fai
         out.json(&status)?;
         return Ok(Status::Done);
     }
-    if args.once || !std::io::stdout().is_terminal() {
+    if args.once || !is_screen(&std::io::stdout()) {
         for line in lines(&status, None) {
             out.line(line)?;
         }

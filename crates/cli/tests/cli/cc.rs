@@ -115,6 +115,35 @@ fn names_that_are_taken_or_meet_are_refused() {
 }
 
 #[test]
+fn a_transport_of_the_file_does_not_hide_a_control() {
+    let folder = folder();
+    bentpipe_in(folder.path(), &["new", "geo.toml"]).ok();
+    let run = |arguments: &[&str]| {
+        let run = ["run", "geo.toml", "--cc", "mine.c", "--json"];
+        bentpipe_in(folder.path(), &[&run[..], arguments].concat())
+    };
+    let own = ["--set", "flow.download.transport=mine"];
+    let time = |ended: Ended| -> Value {
+        let outcome: Value = serde_json::from_str(&ended.ok()).unwrap();
+        outcome["flows"][0]["transfer_time_s"].clone()
+    };
+    assert_ne!(time(run(&own)), time(run(&[])));
+    // One of the same name that runs something else, so that a flow could mean either.
+    edit(&folder.path().join("geo.toml"), "tuned", "mine");
+    let said = run(&[]).refused();
+    for part in [
+        "[transport.mine]",
+        "a congestion control of your own",
+        "--cc mine-2=FILE",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    // One that refines the control is what it says.
+    edit(&folder.path().join("geo.toml"), "\"cubic\"", "\"mine\"");
+    assert!(time(run(&[])).is_number());
+}
+
+#[test]
 fn a_missing_compiler_and_its_errors_are_named() {
     let folder = folder();
     edit(

@@ -56,6 +56,51 @@ mod with {
     }
 
     #[test]
+    fn new_writes_two_boxes_that_know_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let boxes = folder.path().join("boxes");
+        let new = |more: &[&str]| {
+            let usual = [
+                "gateway",
+                "new",
+                text(&boxes),
+                "--hub",
+                "192.0.2.7",
+                "--rate",
+                "20Mbit/s",
+            ];
+            bentpipe(&[&usual[..], more].concat())
+        };
+        new(&["--return-rate", "2Mbit/s"]).ok();
+        for (name, words) in [
+            ("hub", ["`hub` is a hub", "20 Mbit/s"]),
+            ("terminal", ["2 Mbit/s", "192.0.2.7:4433"]),
+        ] {
+            let file = boxes.join(format!("{name}.toml"));
+            let checked = bentpipe(&["gateway", "check", text(&file)]).ok();
+            assert!(words.iter().all(|part| checked.contains(part)), "{checked}");
+        }
+        let key = fs::read_to_string(boxes.join("hub.key")).unwrap();
+        let refused = new(&[]).refused();
+        assert!(
+            refused.contains("--force replaces it, and keeps the keys"),
+            "{refused}"
+        );
+        new(&["--force", "--socks"]).ok();
+        assert_eq!(fs::read_to_string(boxes.join("hub.key")).unwrap(), key);
+        let named = [
+            "gateway",
+            "new",
+            "--hub",
+            "example.org",
+            "--rate",
+            "1Mbit/s",
+        ];
+        let refused = bentpipe(&named).refused();
+        assert!(refused.contains("names are not resolved"), "{refused}");
+    }
+
+    #[test]
     fn a_file_is_explained_and_its_mistakes_are_shown() {
         let folder = tempfile::tempdir().unwrap();
         let key = folder.path().join("ship.key");

@@ -25,7 +25,7 @@ fn a_new_scenario_is_valid_and_runs() {
         "{check}"
     );
     let run = bentpipe_in(folder.path(), &["run", "geo.toml"]).ok();
-    assert!(run.contains("download  mine"), "{run}");
+    assert!(run.contains("download  tuned"), "{run}");
     for line in check.lines().chain(run.lines()) {
         assert!(line.chars().count() <= 100, "{line}");
     }
@@ -55,6 +55,16 @@ fn many_flows_are_folded_and_totalled() {
     assert!(folded.lines().count() < 50, "{folded}");
     let all = bentpipe_in(folder.path(), &[&run[..], &["--all"]].concat()).ok();
     assert_eq!(lines(&all, "download["), 60, "{all}");
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = bentpipe_in(folder.path(), &["new", "-"]).ok();
+    assert!(template.starts_with("# A scenario"), "{template}");
+    assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
+    bentpipe_in(folder.path(), &["new", "geo.toml"]).ok();
+    assert_eq!(text(folder.path(), "geo.toml"), template);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::Problem;
 use bentpipe::{Paper, Reproduction, Selection};
 use bentpipe_study::{
     Collection, FigureData, ItemKind, LoadedStudy, Plan, ReproduceError, StudyResults, TableData,
-    fill, judged, needed, of_the_paper, shade,
+    Verdict, fill, judged, needed, of_the_paper, shade,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,6 +54,12 @@ pub(super) fn head(paper: &Paper) -> Value {
             "has_printed": item.has_reference,
         })
     });
+    let claims = paper.studies.iter().flat_map(|of| &of.study.claims);
+    let (own, added): (Vec<_>, Vec<_>) = claims.partition(|claim| of_the_paper(&claim.id));
+    let on_record = Verdict::ALL.map(|(name, verdict)| {
+        let count = own.iter().filter(|c| c.recorded() == Some(verdict)).count();
+        json!({ "verdict": name, "count": count })
+    });
     json!({
         "paper": paper.slug,
         "title": paper.title,
@@ -61,7 +67,9 @@ pub(super) fn head(paper: &Paper) -> Value {
         "year": paper.year,
         "citation": paper.citation,
         "items": items.collect::<Vec<_>>(),
-        "claims": paper.claims().len(),
+        "claims": own.len(),
+        "added_claims": added.len(),
+        "on_record": on_record,
     })
 }
 

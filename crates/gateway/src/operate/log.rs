@@ -36,6 +36,8 @@ pub fn start(config: &config::Log, suppressed: Arc<dyn Fn() + Send + Sync>) -> O
     let (level, handle) = reload::Layer::new(filter(config.level));
     let limit = Limit::new(suppressed);
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let is_screen = !is_dumb && std::io::IsTerminal::is_terminal(&std::io::stderr());
     let lines = if config.json {
         let layer = tracing_subscriber::fmt::layer().json().flatten_event(true);
         layer
@@ -45,7 +47,7 @@ pub fn start(config: &config::Log, suppressed: Arc<dyn Fn() + Send + Sync>) -> O
     } else {
         let layer = tracing_subscriber::fmt::layer()
             .with_target(false)
-            .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+            .with_ansi(is_screen)
             .with_writer(std::io::stderr);
         // The journal has its own clock.
         match journal {

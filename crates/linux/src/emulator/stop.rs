@@ -45,17 +45,19 @@ impl Stop {
 
     /// From here on SIGINT, SIGTERM and SIGHUP end the run instead of the
     /// process, so that everything is removed; a second one ends the process.
-    /// One that was ignored before, as SIGHUP is under nohup, stays so.
+    /// SIGHUP stays ignored where it was before, as under nohup. SIGINT does not: shells
+    /// without job control ignore it in all that they start with `&`, and a script that
+    /// sends it means it.
     /// To be called on the main thread before others are started.
     ///
     /// # Errors
     /// If the signals cannot be blocked.
     pub fn on_signals(&self) -> io::Result<()> {
         let mut set = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            if !sys::is_ignored(signal)? {
-                set.add(signal);
-            }
+        set.add(Signal::SIGINT);
+        set.add(Signal::SIGTERM);
+        if !sys::is_ignored(Signal::SIGHUP)? {
+            set.add(Signal::SIGHUP);
         }
         set.thread_block()?;
         let stop = self.clone();

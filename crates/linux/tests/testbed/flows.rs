@@ -186,7 +186,7 @@ fn who_asks_gets_answers() {
             reading: Duration::from_millis(50),
             count: Some(3),
             connection,
-            ..WebSettings::default()
+            ..WebSettings::of_1997()
         })
     };
     builder

@@ -128,8 +128,8 @@ fn time(row: &Row) -> Option<f64> {
     Some(row.cells.last()?.time()?.mean)
 }
 
-/// The fastest settings behind a proxy, the recommended one and the default among
-/// them; those that take too long for the figure are named in `left_out`.
+/// The fastest settings behind a proxy, the recommended one and the default of Linux among
+/// them, so that each panel has what proxies differ by; those that take too long for the figure are named in `left_out`.
 fn chosen<'a>(
     answer: &'a Answer,
     pep: Pep,
@@ -137,7 +137,8 @@ fn chosen<'a>(
     left_out: &mut Vec<String>,
 ) -> Vec<&'a Row> {
     let kept = |row: &Row| {
-        answer.recommended().is_some_and(|pick| same(pick, row)) || same(answer.baseline(), row)
+        let is_default = row.candidate == answer.baseline().candidate;
+        answer.recommended().is_some_and(|pick| same(pick, row)) || is_default
     };
     let longest = answer
         .recommended()

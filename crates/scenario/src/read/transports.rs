@@ -151,6 +151,7 @@ impl<'a> Reader<'a> {
         let mut own = own?;
         own.congestion_control = choice;
         let effective = own.clone().over(base.clone()).control();
+        self.hides_none(one, table, &effective)?;
         let parameters: Vec<&Parameter> = effective.described_parameters().collect();
         let names: Vec<&str> = parameters.iter().map(|p| p.name).collect();
         context.check_keys(&names, parameter_of);
@@ -175,6 +176,33 @@ impl<'a> Reader<'a> {
             return Err(context.report(error.label("does not fit")));
         }
         Ok(settings)
+    }
+
+    /// Refuses a transport with the name of a user's own congestion control that it does not
+    /// run: a flow that names it would get the one or the other, and nobody could tell which.
+    fn hides_none(
+        &self,
+        one: &OneNamed<TransportTable>,
+        table: &TransportTable,
+        effective: &CongestionControlChoice,
+    ) -> Result<(), Reported> {
+        let name = one.name.as_str();
+        let runs_it =
+            matches!(effective, CongestionControlChoice::Own(control) if control.name() == name);
+        if runs_it || !self.controls.all().iter().any(|c| c.name() == name) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{name}` is the name of this transport, which runs another congestion control, and of \
+             a congestion control of your own"
+        );
+        let error = Diagnostic::new(one.place, message)
+            .label("expected another name")
+            .help(format!(
+                "rename one of them: this table and the flows that name it, or the control, such as \
+                 `--cc {name}-2=FILE`; `base = \"{name}\"` makes this transport run the control"
+            ));
+        Err(table.context.report(error))
     }
 
     /// The base of the transport.

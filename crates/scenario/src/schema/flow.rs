@@ -133,20 +133,27 @@ kinds! {
     Web "web", example "[flow.download.application]\nkind = \"web\"\nreading = \"5 s\"\ncount = 20"
     {
         /// mean size of a page, log-normal, before it is truncated
-        mean: Bytes, default "4100 B";
+        mean: Bytes, default "2 MB";
         /// standard deviation of that
-        deviation: Bytes, default "30 kB";
+        deviation: Bytes, or "the mean";
         /// largest page: a larger one is drawn again
-        largest: Bytes, default "100 kB";
+        largest: Bytes, or "five times the mean";
         /// mean of the exponential pause between a page and the next request
-        reading: Duration, default "10 s";
+        reading: Duration, default "8 s";
         /// bytes of each request
-        request: Bytes, default "300 B";
+        request: Bytes, default "400 B";
         /// a connection for each page, or one for all
-        connection: PageConnection { all PageConnection::ALL }, default "page";
+        connection: PageConnection { all PageConnection::ALL }, default "persistent";
         /// how many pages
         count: u32 [integer(1, 1_000_000_000)], or "without end";
     } => {
+        let usual = WebSettings::of_mean(mean);
+        let deviation = deviation.unwrap_or(usual.deviation);
+        let largest = largest.unwrap_or(usual.largest);
+        Application::Web(WebSettings {
+            mean, deviation, largest, reading, request, connection, count,
+        })
+    } <= {
         Application::Web(WebSettings {
             mean, deviation, largest, reading, request, connection, count,
         })

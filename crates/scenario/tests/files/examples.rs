@@ -40,7 +40,7 @@ fn the_template_is_good() {
         .unwrap()
         .validate()
         .unwrap();
-    assert_eq!(scenario.flows[0].transport.as_ref().unwrap().name, "mine");
+    assert_eq!(scenario.flows[0].transport.as_ref().unwrap().name, "tuned");
 }
 
 #[test]

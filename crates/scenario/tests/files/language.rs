@@ -312,15 +312,20 @@ fn readers_of_pages() {
         Application::Web(WebSettings::default())
     );
     let written = web(
-        ", mean = \"4100 B\", deviation = \"30 kB\", largest = \"100 kB\", \
-                       reading = \"10 s\", request = \"300 B\", connection = \"page\"",
+        ", mean = \"2 MB\", deviation = \"2 MB\", largest = \"10 MB\", reading = \"8 s\", \
+                       request = \"400 B\", connection = \"persistent\"",
     );
     assert_eq!(usual, written);
-    let other = web(", connection = \"persistent\", count = 3");
+    let scaled = web(", mean = \"100 kB\"");
+    assert_eq!(
+        scaled.flows[0].application,
+        Application::Web(WebSettings::of_mean(Bytes::new(100_000)))
+    );
+    let other = web(", connection = \"page\", count = 3");
     assert_eq!(
         other.flows[0].application,
         Application::Web(WebSettings {
-            connection: PageConnection::Persistent,
+            connection: PageConnection::Page,
             count: Some(3),
             ..WebSettings::default()
         })

@@ -5,8 +5,13 @@ use bentpipe_scenario::{Document, Override, Scenario, template};
 use bentpipe_units::{Bytes, Duration, Rate};
 use proptest::prelude::*;
 
+/// The template, with a congestion control that has a parameter.
 fn document() -> Document {
-    Document::parse("template.toml", template()).unwrap()
+    let text = template().replace(
+        "base = \"cubic\"",
+        "base = \"mtsi\"\nthresholds = [10, 20, 30]",
+    );
+    Document::parse("template.toml", &text).unwrap()
 }
 
 fn set(path: &str, value: impl Into<Override>) -> Scenario {
@@ -40,20 +45,20 @@ fn values_of_every_kind_can_be_set() {
         transport(set("flow.download.transport", "cubic")).name,
         "cubic"
     );
-    let mine = transport(set("transport.mine.thresholds", vec![5.0, 6.0, 7.0]));
+    let mine = transport(set("transport.tuned.thresholds", vec![5.0, 6.0, 7.0]));
     assert_eq!(
         mine.parameters.get("thresholds").unwrap().to_string(),
         "[5, 6, 7]"
     );
-    let mine = transport(set("transport.mine.send_buffer", Bytes::new(12_000)));
+    let mine = transport(set("transport.tuned.send_buffer", Bytes::new(12_000)));
     assert_eq!(mine.send_buffer, Bytes::new(12_000));
     assert_eq!(
-        transport(set("transport.mine.delayed_ack.count", 1u32))
+        transport(set("transport.tuned.delayed_ack.count", 1u32))
             .delayed_ack
             .count,
         1
     );
-    assert!(transport(set("transport.mine.ecn", true)).ecn);
+    assert!(transport(set("transport.tuned.ecn", true)).ecn);
 }
 
 #[test]
@@ -183,10 +188,10 @@ fn the_hash_covers_what_changes_a_run_and_nothing_else() {
         ("link.satellite.channel.packet_error_rate", 0.0010001.into()),
         ("link.satellite.queue", "150 kB".into()),
         ("link.satellite.framing", "1 B".into()),
-        ("transport.mine.thresholds", vec![10.0, 20.0, 31.0].into()),
-        ("transport.mine.timestamps", false.into()),
-        ("transport.mine.profile", "linux-2.4".into()),
-        ("transport.mine.pacing", "window".into()),
+        ("transport.tuned.thresholds", vec![10.0, 20.0, 31.0].into()),
+        ("transport.tuned.timestamps", false.into()),
+        ("transport.tuned.profile", "linux-2.4".into()),
+        ("transport.tuned.pacing", "window".into()),
         ("flow.download.start", "1 ns".into()),
         ("flow.download.stop", "100 s".into()),
         ("flow.download.handshake", "skipped".into()),
@@ -261,7 +266,7 @@ proptest! {
             Just("link.satellite.channel".to_string()),
             Just("node.client".to_string()),
             Just("flow.download.application".to_string()),
-            Just("transport.mine.base".to_string()),
+            Just("transport.tuned.base".to_string()),
             Just("transport.cubic.x".to_string()),
             Just("seed".to_string()),
         ],

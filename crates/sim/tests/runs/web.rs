@@ -81,7 +81,7 @@ fn every_page_arrives_over_a_lossy_line() {
             reading: Duration::from_millis(1),
             count: Some(500),
             connection,
-            ..WebSettings::default()
+            ..WebSettings::of_1997()
         };
         let (flow, pages) = reader(web, Handshake::Counted, line());
         assert_eq!(pages.completed, 500);
@@ -106,7 +106,7 @@ fn readers_without_end_read_on() {
         duration: Duration::from_secs(1000),
         ..Line::geo()
     };
-    let (flow, pages) = reader(WebSettings::default(), Handshake::Counted, line);
+    let (flow, pages) = reader(WebSettings::of_1997(), Handshake::Counted, line);
     // 10 s of reading, a bit more than a second for a page.
     assert!((70..=115).contains(&pages.completed), "{pages:?}");
     assert_eq!((flow.transfer_time, flow.offered), (None, None));

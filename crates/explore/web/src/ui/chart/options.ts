@@ -102,6 +102,8 @@ function marks(u: uPlot, props: ChartProps, theme: Theme): void {
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   let free = -Infinity;
+  // Below the names of the stretches, which have the first line.
+  const line = (props.spans ?? []).some((span) => span.label !== "") ? 17 : 3;
   for (const mark of props.marks ?? []) {
     const x = Math.round(u.valToPos(mark.at, "x", true)) + 0.5;
     if (x < left - 8 || x > left + width + 8) continue;
@@ -118,7 +120,7 @@ function marks(u: uPlot, props: ChartProps, theme: Theme): void {
       ctx.lineTo(x, top + height);
       ctx.stroke();
       if (x > free) {
-        ctx.fillText(mark.label, x + 4 * ratio, top + 3 * ratio);
+        ctx.fillText(mark.label, x + 4 * ratio, top + line * ratio);
         free = x + ctx.measureText(mark.label).width + 10 * ratio;
       }
     } else {

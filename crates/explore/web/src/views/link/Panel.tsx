@@ -159,23 +159,21 @@ function Others({ group, run }: { group: OptionGroup; run: Run }) {
   );
 }
 
-/** A part of the question; on a phone the parts fold, so that the answer is near. */
+/** A part of the question; on a phone all parts are folded, so that the answer is in sight. */
 function Group({
   title,
   of,
   run,
-  isFirst,
   children,
 }: {
   title: string;
   of: OptionGroup;
   run: Run;
-  isFirst?: boolean;
   children: ComponentChildren;
 }) {
   const isWide = useMemo(() => matchMedia("(min-width: 60rem)").matches, []);
   return (
-    <details class="link-group" open={isFirst === true || isWide}>
+    <details class="link-group" open={isWide}>
       <summary>
         <h2>{title}</h2>
       </summary>
@@ -191,7 +189,7 @@ export function Panel({ run }: { run: Run }) {
   const hasProxy = /split|snoop|gateway/.test(draft.value["pep"] ?? "");
   return (
     <form class="link-form" aria-label="The question" onSubmit={(event) => event.preventDefault()}>
-      <Group title="Link" of="link" run={run} isFirst>
+      <Group title="Link" of="link" run={run}>
         <Quantity field={RATE} run={run} />
         <Way run={run} />
         <Losses run={run} />

@@ -39,14 +39,16 @@ export function Commands({ how, what }: { how: SwitchOn; what: string }) {
 }
 
 /** How far the runs are. */
-function State({ shown, isStale }: { shown: Shown; isStale: boolean }) {
+function State({ shown, isStale, isRefused }: { shown: Shown; isStale: boolean; isRefused: boolean }) {
   const [done, total] = shown.progress;
   const share = shown.isFinal ? 1 : total === 0 ? 0 : done / total;
-  const text = isStale
-    ? "asking again …"
-    : shown.isFinal
-      ? `${done.toLocaleString("en-GB")} runs`
-      : `${done.toLocaleString("en-GB")} runs of about ${total.toLocaleString("en-GB")}`;
+  const text = isRefused
+    ? "of the question before"
+    : isStale
+      ? "asking again …"
+      : shown.isFinal
+        ? `${done.toLocaleString("en-GB")} runs`
+        : `${done.toLocaleString("en-GB")} runs of about ${total.toLocaleString("en-GB")}`;
   return (
     <div class="link-progress">
       <span>{text}</span>
@@ -90,11 +92,11 @@ export function Verdict({ run }: { run: Run }) {
     <section
       class={`link-verdict${isStale ? " link-stale" : ""}`}
       aria-label="Verdict"
-      aria-busy={!shown.isFinal || isStale}
+      aria-busy={(!shown.isFinal || isStale) && run.failure.value?.option === undefined}
     >
       <div class="link-verdict-head">
         <h1 class="link-headline">{headline ?? "Deciding …"}</h1>
-        <State shown={shown} isStale={isStale} />
+        <State shown={shown} isStale={isStale} isRefused={isStale && run.failure.value?.option !== undefined} />
       </div>
       <p class="link-question">
         {certainty !== undefined && (

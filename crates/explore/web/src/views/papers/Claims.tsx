@@ -2,7 +2,7 @@
 // under each reading of what the paper leaves open.
 import { change, type Params } from "../../lib/address";
 import { Segmented } from "../../ui";
-import type { PaperClaim, Verdict } from "./model";
+import { inWords, type PaperClaim, type Verdict } from "./model";
 import { RunBar, type Runner } from "./RunBar";
 
 const TONES: Record<Verdict, string> = {
@@ -28,8 +28,8 @@ export function Claims({ claims, params, runner }: { claims: PaperClaim[]; param
       <p role="status">{tally(own)}</p>
       {missing.length > 0 && (
         <p class="muted small">
-          {missing.length} {missing.length === 1 ? "claim has" : "claims have"} no runs yet: run one by one, or the
-          whole paper, which takes minutes.
+          {missing.length} {missing.length === 1 ? "claim has" : "claims have"} no runs yet and show the verdict on
+          record: run one by one to decide it again, or the whole paper, which takes minutes.
         </p>
       )}
       {!all.is_there && <RunAll runner={runner} />}
@@ -73,16 +73,22 @@ function RunAll({ runner }: { runner: Runner }) {
   );
 }
 
-/** `5 claims of the paper: 3 hold, 1 fails, 1 not run yet`. */
+/** `5 claims of the paper: 1 holds; 4 not run here, on record: 3 hold, 1 fails`. */
 function tally(claims: readonly PaperClaim[]): string {
-  const verdicts = (Object.keys(TONES) as Verdict[]).map((verdict) => ({
-    verdict: verdict === "holds" ? "hold" : verdict === "fails" ? "fail" : verdict,
-    count: claims.filter(({ claim, need }) => need.is_there && claim.verdict === verdict).length,
-  }));
-  const parts = verdicts.filter(({ count }) => count > 0).map(({ verdict, count }) => `${count} ${verdict}`);
-  const left = claims.filter(({ need }) => !need.is_there).length;
-  if (left > 0) parts.push(`${left} not run yet`);
-  return `${claims.length} claims of the paper: ${parts.join(", ")}`;
+  const counted = (of: readonly PaperClaim[], verdictOf: (claim: PaperClaim) => Verdict | null) =>
+    inWords(
+      (Object.keys(TONES) as Verdict[]).map((verdict) => ({
+        verdict,
+        count: of.filter((claim) => verdictOf(claim) === verdict).length,
+      })),
+    );
+  const run = claims.filter(({ need }) => need.is_there);
+  const left = claims.filter(({ need }) => !need.is_there);
+  const parts = [
+    counted(run, ({ claim }) => claim.verdict),
+    left.length === 0 ? "" : `${left.length} not run here, on record: ${counted(left, ({ claim }) => claim.recorded)}`,
+  ];
+  return `${claims.length} claims of the paper: ${parts.filter((part) => part !== "").join("; ")}`;
 }
 
 function Claim({ claim: { claim, need }, params, runner }: { claim: PaperClaim; params: Params; runner: Runner }) {
@@ -95,8 +101,14 @@ function Claim({ claim: { claim, need }, params, runner }: { claim: PaperClaim; 
     <article class="panel papers-claim" aria-label={`Claim ${claim.id}`}>
       <div class="panel-body stack">
         <p>
-          {isThere ? <Tag verdict={verdict} /> : <span class="tag">not run yet</span>} <strong>{claim.id}</strong>{" "}
-          {claim.claim}
+          {isThere ? (
+            <Tag verdict={verdict} />
+          ) : (
+            <span class={`tag ${claim.recorded === null ? "" : TONES[claim.recorded]}`} title="Not run here yet">
+              {claim.recorded === null ? "not run yet" : `${claim.recorded}, on record`}
+            </span>
+          )}{" "}
+          <strong>{claim.id}</strong> {claim.claim}
         </p>
         <p class="small muted">
           {claim.basis !== "" && `Rests on: ${claim.basis}. `}

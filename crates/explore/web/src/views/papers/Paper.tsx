@@ -59,7 +59,7 @@ export function Paper({ paper, params }: { paper: string; params: Params }) {
         value={tab}
         tabs={[
           { value: "items", label: "Tables and figures" },
-          { value: "claims", label: `Claims (${page.claims.length})` },
+          { value: "claims", label: `Claims (${page.head.claims})` },
         ]}
         onValue={(value) => change({ tab: value === "items" ? "" : value }, false)}
       >

@@ -3,7 +3,7 @@ import type { ViewProps } from "../../app/views";
 import { href } from "../../lib/address";
 import { useAnswer } from "../../lib/useAnswer";
 import { Failed, Loading } from "../../ui";
-import type { Head } from "./model";
+import { type Head, inWords } from "./model";
 import { Paper } from "./Paper";
 
 export default function Papers({ params }: ViewProps) {
@@ -26,7 +26,8 @@ function List() {
       <h1>Papers</h1>
       <p class="papers-lead">
         What papers on TCP over satellite printed, cell by cell beside what the simulator yields, and each of their
-        claims with a verdict. Nothing is stored: ours is run when you ask for it.
+        claims with the verdict on record. Our numbers are run when you ask for them, and then the verdicts are decided
+        again.
       </p>
       {error !== undefined && <Failed error={error} onRetry={retry} />}
       {error === undefined && answer === undefined && <Loading>Reading the papers …</Loading>}
@@ -41,6 +42,9 @@ function List() {
                 {paper.authors.join(", ")}, {paper.year}
               </p>
               <p class="small">{contents(paper)}</p>
+              <p class="small">
+                On record: <strong>{inWords(paper.on_record)}</strong>
+              </p>
             </div>
           </article>
         ))}

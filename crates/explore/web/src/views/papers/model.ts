@@ -7,7 +7,11 @@ export interface Head {
   year: number;
   citation: string;
   items: { slug: string; title: string; kind: "table" | "figure"; study: string; has_printed: boolean }[];
+  /** Claims of the paper, and those of the reproduction. */
   claims: number;
+  added_claims: number;
+  /** How many of the paper's claims have each verdict on record. */
+  on_record: { verdict: Verdict; count: number }[];
 }
 
 /** The runs that an item needs, those that were not run yet, and whether it has all. */
@@ -97,6 +101,16 @@ export interface Curve {
   panel: string;
   label: string;
   points: { x: number; y: number; ci95: number | null; published: number | null }[];
+}
+
+/** `3 hold, 1 fails`: verdicts with how often each occurs. */
+export function inWords(verdicts: readonly { verdict: Verdict; count: number }[]): string {
+  const word = (verdict: Verdict, count: number) =>
+    count === 1 ? verdict : verdict === "holds" ? "hold" : verdict === "fails" ? "fail" : verdict;
+  const parts = verdicts
+    .filter(({ count }) => count > 0)
+    .map(({ verdict, count }) => `${count} ${word(verdict, count)}`);
+  return parts.join(", ");
 }
 
 export type Verdict = "holds" | "mostly" | "hardly" | "fails" | "open";

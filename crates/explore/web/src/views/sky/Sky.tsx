@@ -170,9 +170,11 @@ function Choices({ look }: { look: Omit<Look, "camera"> }) {
       <Checkbox label="Night side" checked={look.night} onChange={(on) => change({ _night: on ? "" : "no" })} />
       <Checkbox label="Labels" checked={look.labels} onChange={(on) => change({ _names: on ? "" : "no" })} />
       <span class="spring" />
-      <Button kind="quiet" size="small" icon="minus" label="Zoom out" onClick={() => zoom(0.8, look.projection)} />
-      <Button kind="quiet" size="small" icon="plus" label="Zoom in" onClick={() => zoom(1.25, look.projection)} />
-      <Button kind="quiet" size="small" icon="reset" label="Centre on both places" onClick={lookAtFlow} />
+      <span class="sky-zoom">
+        <Button kind="quiet" size="small" icon="minus" label="Zoom out" onClick={() => zoom(0.8, look.projection)} />
+        <Button kind="quiet" size="small" icon="plus" label="Zoom in" onClick={() => zoom(1.25, look.projection)} />
+        <Button kind="quiet" size="small" icon="reset" label="Centre on both places" onClick={lookAtFlow} />
+      </span>
     </div>
   );
 }

@@ -1,0 +1,82 @@
+//! `bentpipe gateway new`: the files of two boxes that know each other.
+
+use crate::args::gateway::GatewayNew;
+use crate::exit::{Failure, Status, talk};
+use crate::output::Output;
+use bentpipe_gateway::config::{HUB, PORT, Pair, TERMINAL};
+use bentpipe_gateway::tunnel::keys::Identity;
+use bentpipe_outcome::write_whole;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+
+/// Writes a configuration and a key for each box.
+pub(super) fn main(args: &GatewayNew, out: &mut Output) -> Result<Status, Failure> {
+    let pair = pair(args)?;
+    let folder = &args.folder;
+    let files = [HUB, TERMINAL].map(|name| folder.join(format!("{name}.toml")));
+    if let Some(file) = files.iter().find(|file| file.exists() && !args.force) {
+        return Err(Failure::new(format!(
+            "`{}` exists; --force replaces it, and keeps the keys",
+            file.display()
+        )));
+    }
+    std::fs::create_dir_all(folder).map_err(|e| Failure::file("create", folder, e))?;
+    let [hub, terminal] = [key(folder, HUB)?, key(folder, TERMINAL)?];
+    let texts = [
+        pair.hub_file(terminal.public()),
+        pair.terminal_file(hub.public()),
+    ];
+    for (file, text) in files.iter().zip(&texts) {
+        write_whole(file, text.as_bytes()).map_err(|e| Failure::new(e.to_string()))?;
+    }
+    let [hub, terminal] = files.map(|file| file.display().to_string());
+    out.line(format_args!(
+        "wrote {hub} and {terminal}, and a key beside each"
+    ))?;
+    let root = if args.socks { "" } else { "sudo " };
+    talk(format_args!(
+        "take {HUB}.toml and {HUB}.key to the box on the Internet's side, the others to the users', \
+         then\n  there: bentpipe gateway {hub}\n  here:  {root}bentpipe gateway {terminal}\n\
+         `bentpipe gateway doctor FILE` says what does not work"
+    ));
+    Ok(Status::Done)
+}
+
+fn pair(args: &GatewayNew) -> Result<Pair, Failure> {
+    let hub = address(&args.hub).ok_or_else(|| {
+        Failure::new(format!(
+            "--hub {}: expected the hub's address, with a port unless it is {PORT}, such as \
+             203.0.113.7 or [2001:db8::7]:443; names are not resolved",
+            args.hub
+        ))
+    })?;
+    if args.rate.bps() == 0 || args.return_rate.is_some_and(|rate| rate.bps() == 0) {
+        return Err(Failure::new("the rates must be above zero"));
+    }
+    let fifth = bentpipe_units::Rate::from_bps((args.rate.bps() / 5).max(1));
+    Ok(Pair {
+        hub,
+        rate: args.rate,
+        return_rate: args.return_rate.unwrap_or(fifth),
+        rtt: args.rtt,
+        interfaces: args.interface.clone(),
+        socks: args.socks,
+    })
+}
+
+fn address(text: &str) -> Option<SocketAddr> {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    let without = || Some(SocketAddr::new(bare.parse::<IpAddr>().ok()?, PORT));
+    text.parse().ok().or_else(without)
+}
+
+/// The key of a box; one that exists is kept.
+fn key(folder: &Path, name: &str) -> Result<Identity, Failure> {
+    let file = folder.join(format!("{name}.key"));
+    if file.exists() {
+        return Ok(Identity::read(&file)?);
+    }
+    let identity = Identity::generate()?;
+    identity.write_new(&file)?;
+    Ok(identity)
+}

@@ -1,0 +1,171 @@
+//! The files of two boxes that know each other: what `bentpipe gateway new` writes.
+
+use crate::tunnel::keys::PublicKey;
+use bentpipe_units::{Duration, Rate};
+use std::net::SocketAddr;
+
+/// A satellite link with a box at each end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Where the hub is, as the terminal reaches it.
+    pub hub: SocketAddr,
+    /// Rate towards the users.
+    pub rate: Rate,
+    /// Rate back.
+    pub return_rate: Rate,
+    /// Round trip without queues.
+    pub rtt: Duration,
+    /// The interfaces at which the users' connections arrive; empty: all but those that lead to
+    /// the hub.
+    pub interfaces: Vec<String>,
+    /// Users reach the terminal by SOCKS5 in place of interception.
+    pub socks: bool,
+}
+
+/// The names of both files, without `.toml`.
+pub const HUB: &str = "hub";
+/// As [`HUB`].
+pub const TERMINAL: &str = "terminal";
+
+impl Pair {
+    /// The hub's configuration, for the terminal with this key.
+    #[must_use]
+    pub fn hub_file(&self, terminal: PublicKey) -> String {
+        let port = self.hub.port();
+        let listens = match port {
+            super::PORT => String::new(),
+            _ => format!("address = \"[::]:{port}\"\n"),
+        };
+        format!(
+            "# The box on the Internet's side of the satellite. Its private key is in {HUB}.key.
+# UDP and TCP port {port} must be open to the terminal.
+role = \"hub\"
+
+[link]                   # as this box sends into it, towards the users
+rate = \"{rate}\"
+rtt = \"{rtt}\"
+# rate_file = \"/run/modem/rate\"  # where the modem's rate changes: a file that holds it
+# reserve = \"10%\"        # left to what does not pass through the gateway, such as QUIC
+
+[tunnel]
+{listens}# The public keys of its terminals; add one for each.
+peers = [\"{terminal}\"]
+
+# [policy]               # servers that terminals may not reach, beyond this box itself
+# deny = [\"10.0.0.0/8\"]
+",
+            rate = self.rate,
+            rtt = self.rtt,
+        )
+    }
+
+    /// The terminal's configuration, for the hub with this key.
+    #[must_use]
+    pub fn terminal_file(&self, hub: PublicKey) -> String {
+        let entrance = match (self.socks, self.interfaces.is_empty()) {
+            (true, _) => "[socks]                  # a SOCKS5 listener on 127.0.0.1:1080; needs no root\n".to_owned(),
+            (false, true) => {
+                "[intercept]              # all TCP connections that this machine forwards; needs root\n\
+                 # interfaces = [\"lan0\"]  # where the users are, if not at all but those towards the hub\n\
+                 # except_ports = [22]\n"
+                    .to_owned()
+            }
+            (false, false) => {
+                let names: Vec<String> =
+                    self.interfaces.iter().map(|name| format!("{name:?}")).collect();
+                format!(
+                    "[intercept]              # TCP connections that this machine forwards; needs root\n\
+                     interfaces = [{}]\n# except_ports = [22]\n",
+                    names.join(", ")
+                )
+            }
+        };
+        format!(
+            "# The box on the users' side of the satellite. Its private key is in {TERMINAL}.key.
+role = \"terminal\"
+
+[link]                   # as this box sends into it, towards the Internet
+rate = \"{rate}\"
+rtt = \"{rtt}\"
+# rate_file = \"/run/modem/rate\"  # where the modem's rate changes: a file that holds it
+# reserve = \"10%\"        # left to what does not pass through the gateway, such as calls
+
+[tunnel]
+address = \"{address}\"
+# The public key of its hub.
+peers = [\"{hub}\"]
+# when_down = \"closed\"   # new connections while the hub does not answer: refused, not direct
+
+{entrance}",
+            rate = self.return_rate,
+            rtt = self.rtt,
+            address = self.hub,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Config, Role};
+    use super::*;
+    use crate::tunnel::keys::Identity;
+    use std::path::Path;
+
+    fn pair() -> Pair {
+        Pair {
+            hub: "203.0.113.7:4433".parse().unwrap(),
+            rate: Rate::from_mbps(50),
+            return_rate: Rate::from_bps(2_500_000),
+            rtt: Duration::from_millis(600),
+            interfaces: Vec::new(),
+            socks: false,
+        }
+    }
+
+    /// Both files as the gateway reads them.
+    fn read(pair: &Pair) -> [Config; 2] {
+        let keys = [(); 2].map(|()| Identity::generate().unwrap().public());
+        let files = [
+            (HUB, pair.hub_file(keys[1]), keys[1]),
+            (TERMINAL, pair.terminal_file(keys[0]), keys[0]),
+        ];
+        files.map(|(name, text, peer)| {
+            let path = format!("/etc/bentpipe/{name}.toml");
+            let config = Config::read(Path::new(&path), &text)
+                .unwrap_or_else(|e| panic!("{}\n{text}", e.render(false)));
+            let tunnel = config.tunnel.clone().unwrap();
+            assert_eq!(tunnel.peers, [peer.to_string()]);
+            assert_eq!(tunnel.key, Path::new(&format!("/etc/bentpipe/{name}.key")));
+            config
+        })
+    }
+
+    #[test]
+    fn both_files_are_valid_and_know_each_other() {
+        let [hub, terminal] = read(&pair());
+        assert_eq!((hub.role, terminal.role), (Role::Hub, Role::Terminal));
+        assert_eq!(hub.link.configured(), Some(Rate::from_mbps(50)));
+        assert_eq!(terminal.link.configured(), Some(Rate::from_bps(2_500_000)));
+        assert_eq!(hub.link.rtt, terminal.link.rtt);
+        assert_eq!(hub.tunnel.unwrap().address.port(), 4433);
+        assert_eq!(terminal.tunnel.unwrap().address, pair().hub);
+        assert!(hub.intercept.is_none() && terminal.intercept.is_some());
+    }
+
+    #[test]
+    fn ports_interfaces_and_socks_are_written() {
+        let other = Pair {
+            hub: "[2001:db8::7]:9000".parse().unwrap(),
+            interfaces: vec!["lan0".to_owned(), "wlan\"0".to_owned()],
+            ..pair()
+        };
+        let [hub, terminal] = read(&other);
+        assert_eq!(hub.tunnel.unwrap().address.port(), 9000);
+        assert_eq!(terminal.intercept.unwrap().interfaces, other.interfaces);
+        let [_, socks] = read(&Pair {
+            socks: true,
+            ..pair()
+        });
+        assert!(socks.socks.is_some() && socks.intercept.is_none());
+    }
+}
