@@ -11,7 +11,7 @@ use bentpipe::compare::{Answer, Build, Comparison};
 use bentpipe_outcome::write_whole;
 use bentpipe_present::answer;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Compares and prints.
 pub(crate) fn main(
@@ -27,10 +27,30 @@ pub(crate) fn main(
     let question = comparison.question();
     let orbit = question.orbit.iter().map(PathBuf::from);
     let read: Vec<PathBuf> = orbit.chain(question.trace.iter().cloned()).collect();
-    let files = pictures.chain(&args.report);
+    let table = args.csv.iter().filter(|file| !is_stdout(file));
+    let files = pictures.chain(&args.report).chain(table);
     outputs::check(&read, files.map(PathBuf::as_path))?;
+    if args.json && args.csv.as_deref().is_some_and(is_stdout) {
+        return Err(Failure::new(
+            "--json and --csv - both write to standard output",
+        ));
+    }
+    if args.csv.is_some() && args.on == On::Both {
+        return Err(Failure::new(
+            "--csv is for one kind of hosts, not --on both",
+        ));
+    }
+    let questions = comparison.by_users();
+    if questions.len() > 1 {
+        return by_users(args, &questions, out);
+    }
     let (answer, measured) = answers(args, &comparison)?;
+    let printed = match &args.csv {
+        Some(file) => csv(file, std::slice::from_ref(&answer), out)?,
+        None => false,
+    };
     match &measured {
+        _ if printed => {}
         Some(measured) if args.json => out.json(&serde_json::json!({
             "simulated": answer::document(&answer, BUILD),
             "measured": answer::document(measured, BUILD),
@@ -38,7 +58,7 @@ pub(crate) fn main(
         None if args.json => out.json(&answer::document(&answer, BUILD))?,
         _ => answer::print(&answer, BUILD, args.details, out)?,
     }
-    if let (Some(measured), false) = (&measured, args.json) {
+    if let (Some(measured), false) = (&measured, args.json || printed) {
         live::beside(&answer, measured, out)?;
     }
     if let Some(file) = &args.report {
@@ -67,6 +87,56 @@ pub(crate) fn main(
         return Ok(Status::Worse);
     }
     Ok(Status::Done)
+}
+
+/// The answers for several numbers of users.
+fn by_users(
+    args: &args::Compare,
+    questions: &[Comparison],
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let of_one = [
+        ("plot", args.plot.is_some()),
+        ("curves", args.curves.is_some()),
+        ("report", args.report.is_some()),
+        ("on", args.on != On::Sim),
+    ];
+    if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+        let text = format!("--{name} is for one number of users; --users has several");
+        return Err(Failure::new(text));
+    }
+    let answers: Vec<Answer> = questions.iter().map(asked).collect::<Result<_, _>>()?;
+    let printed = match &args.csv {
+        Some(file) => csv(file, &answers, out)?,
+        None => false,
+    };
+    match args.json {
+        _ if printed => {}
+        true => out.json(&answer::by_users::document(&answers, BUILD))?,
+        false => answer::by_users::print(&answers, BUILD, args.details, out)?,
+    }
+    if answers.iter().all(|answer| answer.recommended().is_none()) {
+        crate::exit::talk("nothing can be recommended");
+        return Ok(Status::Worse);
+    }
+    Ok(Status::Done)
+}
+
+/// Writes the rows of answers as a table; true if it went to standard output.
+fn csv(file: &Path, answers: &[Answer], out: &mut Output) -> Result<bool, Failure> {
+    let text = answer::by_users::csv(answers).map_err(|e| Failure::new(e.to_string()))?;
+    if is_stdout(file) {
+        out.text(&text)?;
+        return Ok(true);
+    }
+    write_whole(file, text.as_bytes()).map_err(|e| Failure::new(e.to_string()))?;
+    crate::exit::talk(format_args!("wrote {}", file.display()));
+    Ok(false)
+}
+
+/// `-` stands for standard output.
+fn is_stdout(file: &Path) -> bool {
+    file.as_os_str() == "-"
 }
 
 /// The answer, and with `--on both` that of real hosts as well.
