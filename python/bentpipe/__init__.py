@@ -26,7 +26,7 @@ results.
 
 from . import link
 from ._bentpipe import version as _version
-from ._compare import Answer, compare
+from ._compare import Answer, ByUsers, compare, compare_by_users
 from ._controls import (
     Ack,
     CongestionControl,
@@ -51,6 +51,7 @@ __version__ = _version()
 __all__ = [
     "Ack",
     "Answer",
+    "ByUsers",
     "CompareOptions",
     "CongestionControl",
     "Error",
@@ -71,6 +72,7 @@ __all__ = [
     "Window",
     "__version__",
     "compare",
+    "compare_by_users",
     "control",
     "link",
     "papers",

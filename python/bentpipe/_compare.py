@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _bentpipe
-from ._errors import InputError
+from ._errors import InputError, OptionError
 from ._keywords import QUESTION
 from ._options import signature, texts, words
 from ._picture import Picture, picture
@@ -84,6 +84,104 @@ def compare(
 compare.__signature__ = signature(compare, QUESTION)  # type: ignore[attr-defined]
 
 
+def compare_by_users(
+    users: Sequence[int] | str,
+    *,
+    threads: int | None = None,
+    cc: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    progress: Progress = None,
+    **options: Unpack[CompareOptions],
+) -> ByUsers:
+    """Asks :func:`compare` for several numbers of users.
+
+    Parameters
+    ----------
+    users : sequence of int or str
+        The numbers of users: ``[1, 5, 20]`` or ``"1,5,20"``.
+    threads, cc, progress
+        As for :func:`compare`.
+    **options
+        See :class:`bentpipe.CompareOptions`.
+
+    Returns
+    -------
+    ByUsers
+        An answer for each number of users, and the verdicts side by side.
+
+    Raises
+    ------
+    OptionError
+        If an option is unknown or makes no sense.
+
+    Examples
+    --------
+    >>> import bentpipe
+    >>> found = bentpipe.compare_by_users([1, 3], rate="2 Mbit/s", loss="0", size="60 kB",
+    ...                                   transport=["cubic", "cubic + IW 32"])
+    >>> found[3].transport
+    'cubic + IW 32'
+    """
+    given = users.split(",") if isinstance(users, str) else list(users)
+    try:
+        numbers = sorted({int(number) for number in given})
+    except (TypeError, ValueError):
+        raise OptionError(f"`users` must be whole numbers, such as [1, 5, 20], not {users!r}") from None
+    if not numbers:
+        raise OptionError("`users` names no number of users")
+    answers = {}
+    for number in numbers:
+        asked: CompareOptions = {**options, "users": number}
+        answers[number] = compare(threads=threads, cc=cc, progress=progress, **asked)
+    return ByUsers(answers)
+
+
+class ByUsers(Tabular):
+    """Answers to the same question for several numbers of users.
+
+    Printed, it is what the command prints for ``--users 1,5,20``. It has the Arrow
+    PyCapsule interface of its :attr:`rows`.
+
+    Attributes
+    ----------
+    answers : dict of int to Answer
+        The answer for each number of users.
+    """
+
+    _widest = 100
+
+    def __init__(self, answers: dict[int, Answer]) -> None:
+        self.answers = answers
+
+    def __getitem__(self, users: int) -> Answer:
+        """The answer for that many users.
+
+        Parameters
+        ----------
+        users : int
+            One of the numbers that were asked about.
+        """
+        return self.answers[users]
+
+    @property
+    def headline(self) -> str:
+        """What is advised for which number of users, in a sentence."""
+        return _bentpipe.by_users_headline(self._cores())
+
+    @cached_property
+    def rows(self) -> Table:
+        """A row for each number of users, transport, proxy, queue and size."""
+        return Table(_bentpipe.by_users_rows(self._cores()))
+
+    def _cores(self) -> list[_bentpipe.Answer]:
+        return [answer._core for answer in self.answers.values()]
+
+    def _main(self) -> Table:
+        return self.rows
+
+    def _text(self, width: int) -> str:
+        return _bentpipe.by_users_text(self._cores(), width, False)
+
+
 class Answer(Tabular):
     """What a comparison found.
 
@@ -109,7 +207,10 @@ class Answer(Tabular):
 
     @property
     def transport(self) -> str | None:
-        """The recommended transport; ``None`` if no traffic ended."""
+        """The recommended transport; ``None`` if no traffic ended.
+
+        Where several queues were compared, with the queue unless it is the first.
+        """
         found = self._core.recommended()
         return found[0] if found else None
 
@@ -118,6 +219,12 @@ class Answer(Tabular):
         """The proxy to run it with: ``none``, ``split``, ``snoop`` or ``gateway``."""
         found = self._core.recommended()
         return found[1] if found else None
+
+    @property
+    def queue(self) -> str | None:
+        """The queue before the link to run it with, as it was given."""
+        found: dict[str, Any] | None = next((row for row in self.rows if row["recommended"]), None)
+        return found["queue"] if found else None
 
     @property
     def baseline(self) -> str:

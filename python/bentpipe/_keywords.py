@@ -17,7 +17,7 @@ QUESTION = (
 
 #: Those that take several values.
 SEVERAL = (
-    "trace", "size", "transport", "pep",
+    "trace", "queue", "users", "size", "transport", "pep",
 )
 
 
@@ -50,17 +50,21 @@ class CompareOptions(TypedDict, total=False):
         two places]
     loss : str
         Packets that the channel loses: ``0.1%``, each independently, or ``5% in
-        bursts of 8 packets`` on average [default: 0.1%; of a trace 0]
-    queue : str
-        Queue before the link: ``1 BDP``, ``100 packets`` or ``64 kB`` [default: 1
-        BDP]
+        bursts of 8 packets`` on average [default: 0.1%; over an orbit or a trace 0]
+    queue : str | Sequence[str]
+        Queue before the link: ``1 BDP``, ``100 packets``, ``64 kB``, ``100 ms``, or
+        codel, fq-codel, pie or red, set for the link, or ``codel 1000 packets
+        target 30 ms``. Several to compare; the first is the one that the link has
+        today [default: 1 BDP]
     return_rate : str
         Rate of the way back, for acknowledgements [default: a fifth of rate]
-    users : int
-        Users that share the link [default: 1; 3 with mixed traffic]
+    users : int | Sequence[int]
+        Users that share the link; several numbers to see where the advice changes
+        [default: 1; with mixed traffic as few as have each activity]
     traffic : str
         What each user does: download, web (reads pages), video (watches a minute),
-        or mixed (a third each) [default: download]
+        mixed (a third each), or a mix of these, upload and call: ``web 60%,video
+        30%,download 10%`` [default: download]
     size : str | Sequence[str]
         Size of a download, or of a page on average; several to see where the advice
         changes [default: 10 MB; a page 2 MB]
@@ -106,9 +110,9 @@ class CompareOptions(TypedDict, total=False):
     over: str | None
     slot: float | str | None
     loss: str | None
-    queue: str | None
+    queue: str | Sequence[str] | None
     return_rate: str | None
-    users: int | None
+    users: int | Sequence[int] | None
     traffic: str | None
     size: str | Sequence[str] | None
     stagger: str | None

@@ -131,6 +131,34 @@ impl Answer {
     }
 }
 
+/// The command's table of the answers for several numbers of users, and each in words.
+#[pyfunction]
+pub(crate) fn by_users_text(
+    py: Python<'_>,
+    answers: Vec<PyRef<'_, Answer>>,
+    width: usize,
+    details: bool,
+) -> PyResult<String> {
+    shown::by_users::text(&found(&answers), BUILD, width, details)
+        .map_err(|e| errors::exception(py, Kind::Run, &e.to_string()))
+}
+
+/// Their advice in a sentence.
+#[pyfunction]
+pub(crate) fn by_users_headline(answers: Vec<PyRef<'_, Answer>>) -> String {
+    shown::by_users::headline(&found(&answers))
+}
+
+/// The rows of all of them.
+#[pyfunction]
+pub(crate) fn by_users_rows(answers: Vec<PyRef<'_, Answer>>) -> PyResult<Batch> {
+    arrow::batch(record::answers_table(&found(&answers)))
+}
+
+fn found(answers: &[PyRef<'_, Answer>]) -> Vec<Found> {
+    answers.iter().map(|answer| (*answer.0).clone()).collect()
+}
+
 /// A chart as the bytes of a file of that kind.
 pub(crate) fn picture(py: Python<'_>, chart: &Chart, kind: &str) -> PyResult<Vec<u8>> {
     let drawn = py.detach(|| {

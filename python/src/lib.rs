@@ -24,7 +24,7 @@ use std::path::PathBuf;
 #[pymodule]
 mod _bentpipe {
     #[pymodule_export]
-    use crate::answer::{Answer, compare};
+    use crate::answer::{Answer, by_users_headline, by_users_rows, by_users_text, compare};
     #[pymodule_export]
     use crate::arrow::Batch;
     #[pymodule_export]

@@ -123,3 +123,37 @@ def test_the_import_is_light() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_numbers_of_users_stand_side_by_side(command: Command) -> None:
+    chosen = {"transport": ["cubic", "cubic + IW 32"], **SMALL}
+    found = bentpipe.compare_by_users([4, 1], **chosen)
+    assert list(found.answers) == [1, 4]
+    assert found[1].to_dict() == bentpipe.compare(users=1, **chosen).to_dict()
+    assert found.rows["users"] == [1, 1, 4, 4]
+    words = [*COMMAND, "--transport=cubic,cubic + IW 32", "--users=1,4"]
+    assert command(*words).stdout.rstrip() == repr(found)
+    assert json.loads(command(*words, "--json").stdout)["by_users"][1]["users"] == 4
+    with pytest.raises(bentpipe.OptionError, match="an answer takes one"):
+        bentpipe.compare(users=[1, 4], **chosen)
+    with pytest.raises(bentpipe.OptionError, match="whole numbers"):
+        bentpipe.compare_by_users(["many"], **chosen)
+
+
+def test_the_table_as_a_file_is_that_of_the_command(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    chosen = [*COMMAND, "--transport=cubic,bbr", "--queue=1 BDP,codel"]
+    printed = command(*chosen, "--csv=-").stdout
+    command(*chosen, f"--csv={file}")
+    assert file.read_text() == printed
+    lines = printed.splitlines()
+    assert lines[0].startswith("users,pep,transport,queue,") and len(lines) == 5
+    assert any("bbr with codel,codel" in line for line in lines)
+
+
+def test_a_queue_is_recommended_with_its_commands() -> None:
+    found = bentpipe.compare(queue=["1 BDP", "fq-codel"], transport="cubic", **SMALL)
+    assert found.queue in ("1 BDP", "fq-codel")
+    rows = found.to_dict()["rows"]
+    lines = {row["queue"]: row["switch_on_queue"]["commands"] for row in rows}
+    assert lines["1 BDP"] == [] and "fq_codel limit" in lines["fq-codel"][-1]

@@ -5,6 +5,7 @@ use crate::exit::{Failure, Status, did_you_mean};
 use crate::output::{Output, width};
 use bentpipe_document::reference::{Topic, topics};
 use bentpipe_present::schema::{NAME, QUANTITIES, print_metrics, print_section};
+use bentpipe_present::transports;
 
 /// Other words for topics.
 const ALIASES: [(&str, &[&str]); 5] = [
@@ -14,6 +15,9 @@ const ALIASES: [(&str, &[&str]); 5] = [
     ("satellite", &["constellation"]),
     ("loss", &["channel"]),
 ];
+
+/// What a word of the glossary is also explained by: a topic with a kind of it.
+const EXPLAINED: [(&str, &[&str]); 2] = [("AQM", &["queue"]), ("rain fade", &["fade"])];
 
 /// The word for the list of topics.
 const TOPICS: &str = "topics";
@@ -34,7 +38,9 @@ pub(crate) fn main(args: &args::Help, out: &mut Output) -> Result<Status, Failur
     let Some((first, rest)) = words.split_first() else {
         return Ok(Status::Done);
     };
-    let topic = Found::named(first, rest);
+    // A command says of itself what it is.
+    let topic = Found::named(first, rest)
+        .filter(|found| command.is_none() || !matches!(found, Found::Word(..)));
     if topic.is_some() && command.is_some() {
         out.line("")?;
         out.line("")?;
@@ -54,6 +60,13 @@ enum Found {
     Glossary,
     /// Tables of a scenario or a study: all of a topic, or those of one kind.
     Tables(Topic, Option<String>),
+    /// What the glossary says of it, the topics that have a kind of this name, and the
+    /// transport that is called so; at least one of them.
+    Word(
+        Vec<(&'static str, String)>,
+        Vec<Found>,
+        Option<transports::Found>,
+    ),
 }
 
 impl Found {
@@ -69,13 +82,39 @@ impl Found {
             GLOSSARY => return Some(Found::Glossary),
             _ => {}
         }
-        let topic = language().into_iter().find(|topic| topic.name == word)?;
+        let Some(topic) = language().into_iter().find(|topic| topic.name == word) else {
+            return Found::word(word).filter(|_| rest.is_empty());
+        };
         let kind = rest.first().map(|kind| (*kind).to_owned());
         let known = |kind: &String| topic.sections.iter().any(|s| s.kind == Some(kind));
         if kind.as_ref().is_some_and(|kind| !known(kind)) {
             return None;
         }
         Some(Found::Tables(topic, kind))
+    }
+
+    /// A word of the field.
+    fn word(word: &str) -> Option<Found> {
+        let terms: Vec<_> = terms()
+            .flat_map(|(_, terms)| terms)
+            .filter(|(term, _)| is_named(term, word))
+            .collect();
+        let lower = word.to_ascii_lowercase();
+        let is_kind = |topic: &Topic| topic.sections.iter().any(|s| s.kind == Some(&lower));
+        let mut tables: Vec<Found> = language()
+            .into_iter()
+            .filter(is_kind)
+            .map(|topic| Found::Tables(topic, Some(lower.clone())))
+            .collect();
+        for (term, _) in &terms {
+            let explained = EXPLAINED.iter().find(|(known, _)| known == term);
+            if let Some((_, [topic, rest @ ..])) = explained {
+                tables.extend(Found::named(topic, rest));
+            }
+        }
+        let transport = transports::Found::named(&lower).ok();
+        let is_known = !terms.is_empty() || !tables.is_empty() || transport.is_some();
+        is_known.then_some(Found::Word(terms, tables, transport))
     }
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
@@ -90,6 +129,25 @@ impl Found {
             }
             Found::Glossary => glossary(out),
             Found::Tables(topic, kind) => tables(topic, kind.as_deref(), out),
+            Found::Word(terms, tables, transport) => {
+                for (term, meaning) in terms {
+                    out.paragraph(0, &format!("{term}: {meaning}"))?;
+                }
+                let mut is_first = terms.is_empty();
+                let mut apart = |out: &mut Output| match std::mem::take(&mut is_first) {
+                    true => Ok(()),
+                    false => out.line(""),
+                };
+                for table in tables {
+                    apart(out)?;
+                    table.print(out)?;
+                }
+                if let Some(transport) = transport {
+                    apart(out)?;
+                    transport.print(out)?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -135,20 +193,45 @@ fn tables(topic: &Topic, kind: Option<&str>, out: &mut Output) -> Result<(), Fai
 /// Prints `docs/glossary.md`: its headings, and below each its words, of which each is an
 /// item of a list, `- **word**: meaning`.
 fn glossary(out: &mut Output) -> Result<(), Failure> {
-    let page = include_str!("../glossary.md");
-    for (i, section) in page.split("\n## ").skip(1).enumerate() {
+    for (i, (heading, words)) in terms().enumerate() {
         if i > 0 {
             out.line("")?;
         }
-        let (heading, words) = section.split_once('\n').unwrap_or((section, ""));
         out.strong(heading)?;
-        for word in words.split("\n- **").skip(1) {
-            let (word, meaning) = word.split_once("**: ").unwrap_or((word, ""));
-            let meaning: Vec<&str> = meaning.split_whitespace().collect();
-            out.entry(2, word, NAME, &meaning.join(" "))?;
+        for (word, meaning) in words {
+            out.entry(2, word, NAME, &meaning)?;
         }
     }
     Ok(())
+}
+
+/// The words of a heading, each with its meaning.
+type Terms = Vec<(&'static str, String)>;
+
+/// The headings of the glossary, each with its words.
+fn terms() -> impl Iterator<Item = (&'static str, Terms)> {
+    let page = include_str!("../glossary.md");
+    page.split("\n## ").skip(1).map(|section| {
+        let (heading, words) = section.split_once('\n').unwrap_or((section, ""));
+        let words = words.split("\n- **").skip(1).map(|word| {
+            let (word, meaning) = word.split_once("**: ").unwrap_or((word, ""));
+            let meaning: Vec<&str> = meaning.split_whitespace().collect();
+            (word, meaning.join(" "))
+        });
+        (heading, words.collect())
+    })
+}
+
+/// True if a word of the glossary, such as `CoDel, FQ-CoDel` or `rain fade`, is called so:
+/// by one of its names, or by a word of one.
+fn is_named(term: &str, word: &str) -> bool {
+    let mut names = term.split(", ");
+    names.any(|name| {
+        name.eq_ignore_ascii_case(word)
+            || name
+                .split_whitespace()
+                .any(|part| part.eq_ignore_ascii_case(word))
+    })
 }
 
 /// Prints the words that there are.
@@ -176,6 +259,8 @@ fn unknown(words: &[&str]) -> Failure {
     let all = language();
     let names = all.iter().map(|topic| topic.name);
     let names = names.chain(ALIASES.iter().map(|(alias, _)| *alias));
+    let kinds = all.iter().flat_map(|topic| &topic.sections);
+    let names = names.chain(kinds.filter_map(|section| section.kind));
     let commands = args::commands();
     let names = names
         .chain([TOPICS, UNITS, GLOSSARY])

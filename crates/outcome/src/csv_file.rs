@@ -53,6 +53,21 @@ impl CsvWriter {
     }
 }
 
+/// A table as the text of a file: its columns, and the cells of its rows.
+///
+/// # Errors
+/// If a row does not have a cell for each column.
+pub fn csv_text(columns: &[Column], rows: &[Vec<Value>]) -> Result<String, io::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(columns.iter().map(|column| column.name.as_str()))?;
+    for row in rows {
+        writer.write_record(row.iter().map(Value::to_text))?;
+    }
+    let bytes = writer.into_inner().map_err(|e| e.into_error())?;
+    // Cells are text.
+    String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
+}
+
 pub(crate) fn read(path: &Path) -> Result<Table, Error> {
     let file = fs::File::open(path).map_err(Error::io(path, "open"))?;
     let mut reader = csv::Reader::from_reader(file);

@@ -57,6 +57,7 @@ mod whole_file;
 pub use axes::{AxisColumn, AxisPoint, AxisUnit};
 pub use column_file::ColumnFile;
 pub use columns::{Column, TableKind, columns, run_columns};
+pub use csv_file::csv_text;
 pub use document::{Datum, Document, Key, Named, Rows, Shape};
 pub use error::Error;
 pub use interval::{Interval, NoCheckpoint};

@@ -31,15 +31,15 @@ fn each_door_calls_options_by_its_names() {
         ),
         (
             &[("users", "5000")],
-            "invalid value '5000' for '--users': 5000 is not in 1..=1000",
-            "invalid value '5000' for 'users': 5000 is not in 1..=1000",
-            "5000 is not in 1..=1000",
+            "invalid value '5000' for '--users': expected a whole number from 1 to 1000",
+            "invalid value '5000' for 'users': expected a whole number from 1 to 1000",
+            "expected a whole number from 1 to 1000",
         ),
         (
             &[("traffic", "vidoe")],
-            "invalid value 'vidoe' for '--traffic': expected download, web, video, mixed; did",
-            "invalid value 'vidoe' for 'traffic': expected download, web, video, mixed; did",
-            "expected download, web, video, mixed; did you mean `video`?",
+            "invalid value 'vidoe' for '--traffic': expected download, web, video, mixed or a mix",
+            "invalid value 'vidoe' for 'traffic': expected download, web, video, mixed or a mix",
+            "expected download, web, video, mixed or a mix, such as",
         ),
         (
             &[("orbit", "geo")],

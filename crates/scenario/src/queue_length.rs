@@ -13,9 +13,11 @@ use std::str::FromStr;
 ///
 /// ```
 /// use bentpipe_scenario::QueueLength;
+/// use bentpipe_units::Duration;
 ///
 /// assert_eq!("0.5 BDP".parse(), Ok(QueueLength::Bdp(0.5)));
 /// assert_eq!("100 packets".parse(), Ok(QueueLength::Packets(100.0)));
+/// assert_eq!("80 ms".parse(), Ok(QueueLength::Time(Duration::from_millis(80))));
 /// assert!("0 packets".parse::<QueueLength>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +28,8 @@ pub enum QueueLength {
     Bytes(Bytes),
     /// This many bandwidth-delay products.
     Bdp(f64),
+    /// What the link sends in this time.
+    Time(Duration),
 }
 
 /// How much a queue holds: a length of whole packets.
@@ -35,7 +39,11 @@ pub(crate) struct QueueLimit(pub(crate) QueueLength);
 /// Bandwidth-delay products, at most.
 const MOST_BDP: f64 = 1e6;
 
-const EXPECTED: &str = "a length with its unit, such as `1 BDP`, `100 packets` or `64 kB`";
+/// The longest time that a queue may need to empty.
+const LONGEST: Duration = Duration::from_secs(3_600);
+
+const EXPECTED: &str =
+    "a length with its unit, such as `1 BDP`, `100 packets`, `64 kB` or `100 ms`";
 const PACKETS: &str = "a whole number of packets above zero, such as `100 packets`";
 const LENGTH: &str = "a number of packets above zero, such as `5 packets`";
 const BDP: &str = "a factor above zero, such as `1 BDP` or `0.5 BDP`";
@@ -43,7 +51,7 @@ const BDP: &str = "a factor above zero, such as `1 BDP` or `0.5 BDP`";
 impl FromStr for QueueLength {
     type Err = ParseError;
 
-    /// Reads a length of whole packets, bytes or bandwidth-delay products.
+    /// Reads a length of whole packets, bytes, bandwidth-delay products or time.
     fn from_str(text: &str) -> Result<QueueLength, ParseError> {
         QueueLength::parse(text, true)
     }
@@ -94,7 +102,14 @@ impl QueueLength {
                 wrong(format!("`{text}` is too large"), EXPECTED)
             }
             Ok(size) => Ok(QueueLength::Bytes(size)),
-            Err(error) => wrong(error.found, EXPECTED),
+            Err(error) => match text.parse::<Duration>() {
+                Ok(Duration::ZERO) => wrong("a queue of no length".to_string(), EXPECTED),
+                Ok(time) if time > LONGEST => {
+                    wrong(format!("`{text}` is too long"), "at most an hour")
+                }
+                Ok(time) => Ok(QueueLength::Time(time)),
+                Err(_) => wrong(error.found, EXPECTED),
+            },
         }
     }
 }
@@ -106,6 +121,7 @@ impl fmt::Display for QueueLength {
             QueueLength::Packets(1.0) => f.write_str("1 packet"),
             QueueLength::Packets(n) => write!(f, "{n} packets"),
             QueueLength::Bytes(n) => write!(f, "{n}"),
+            QueueLength::Time(time) => write!(f, "{time}"),
         }
     }
 }
@@ -125,7 +141,7 @@ fn read(value: &Value, kind: &Kind, whole: bool) -> Result<QueueLength, Problem>
             EXPECTED => kind.to_string(),
             expected => expected.to_string(),
         };
-        let better = better_unit(text, &["packets", "kB", "MB", "KiB", "BDP"]);
+        let better = better_unit(text, &["packets", "kB", "MB", "KiB", "BDP", "ms"]);
         Problem::new(error.found, expected).suggest(better)
     })
 }
@@ -140,7 +156,8 @@ impl Scalar for QueueLength {
 }
 
 impl Scalar for QueueLimit {
-    const KIND: Kind = Kind::Form("how much it holds, such as `100 packets`, `60 kB` or `1 BDP`");
+    const KIND: Kind =
+        Kind::Form("how much it holds, such as `100 packets`, `60 kB`, `1 BDP` or `100 ms`");
 
     fn read(value: &Value, kind: &Kind) -> Result<QueueLimit, Problem> {
         read(value, kind, true).map(QueueLimit)
@@ -184,6 +201,7 @@ impl Form<Limit, LinkContext<'_>> for QueueLimit {
             QueueLength::Packets(n) => Limit::Packets(n as u32),
             QueueLength::Bytes(n) => Limit::Bytes(n),
             QueueLength::Bdp(factor) => Limit::Bytes(link.bdp(factor)?),
+            QueueLength::Time(time) => Limit::Bytes(link.bytes_in(time)),
         })
     }
 
@@ -202,7 +220,13 @@ impl LinkContext<'_> {
             QueueLength::Packets(n) => Ok(n),
             QueueLength::Bytes(n) => Ok(n.as_f64() / mean),
             QueueLength::Bdp(factor) => Ok(self.bdp(factor)?.as_f64() / mean),
+            QueueLength::Time(time) => Ok(self.bytes_in(time).as_f64() / mean),
         }
+    }
+
+    /// What the link sends in this time, at least a byte.
+    fn bytes_in(&self, time: Duration) -> Bytes {
+        self.base.rate.bytes_in(time).max(Bytes::new(1))
     }
 
     /// Bandwidth-delay products in bytes.
@@ -234,6 +258,9 @@ mod tests {
         assert_eq!(read("0.5bdp"), Ok(QueueLength::Bdp(0.5)));
         assert_eq!(read("100 packets"), Ok(QueueLength::Packets(100.0)));
         assert_eq!(read("64 kB"), Ok(QueueLength::Bytes(Bytes::new(64_000))));
+        let time = Duration::from_millis(250);
+        assert_eq!(read("250 ms"), Ok(QueueLength::Time(time)));
+        assert_eq!(QueueLength::Time(time).to_string(), "250 ms");
         for wrong in [
             "",
             "100",
@@ -243,6 +270,9 @@ mod tests {
             "3 fish",
             "1e9 BDP",
             "é BDP",
+            "0 ms",
+            "2 h",
+            "-5 ms",
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }

@@ -162,6 +162,8 @@ impl Running {
                 packet.bytes = packet_size.get().min(u64::from(u16::MAX)) as u16;
                 // IP and UDP headers take 28 bytes.
                 packet.payload = packet.bytes.saturating_sub(28);
+                // Who watches knows by it which one arrives.
+                packet.sequence = *sent_bytes;
                 *sent += 1;
                 *sent_bytes += u64::from(packet.payload);
                 net.transmit(packet);

@@ -8,6 +8,7 @@ use super::crowd::Runner;
 use super::path::NetworkPath;
 use super::pep::Pep;
 use super::profile::LinkProfile;
+use super::queue::Queue;
 use super::result::{RunResult, UserResult};
 use super::traffic::Traffic;
 use super::verdict::Verdict;
@@ -57,7 +58,10 @@ pub struct Answer {
     pub change_costs: Vec<ChangeCost>,
     /// The settings that were compared, in the order of the line-up.
     pub candidates: Vec<Candidate>,
-    /// Each proxy with each setting.
+    /// The queues before the link that were compared; the first is the one that the link
+    /// has today, and that of [`path`](Answer::path).
+    pub queues: Vec<Queue>,
+    /// Each proxy with each setting, before each queue.
     pub rows: Vec<Row>,
     /// What follows from them: [`decide`](super::decide).
     pub verdict: Verdict,
@@ -93,7 +97,9 @@ pub struct Row {
     pub pep: Pep,
     /// Index into [`Answer::candidates`].
     pub candidate: usize,
-    /// Name of the setting.
+    /// Index into [`Answer::queues`].
+    pub queue: usize,
+    /// Name of the setting, with the queue unless it is the first: `bbr with codel`.
     pub name: String,
     /// How far the setting is from being used.
     pub availability: Availability,
@@ -176,6 +182,18 @@ impl Answer {
     #[must_use]
     pub fn baseline(&self) -> &Row {
         &self.rows[self.verdict.baseline]
+    }
+
+    /// The setting of a row, as it is typed.
+    #[must_use]
+    pub fn transport(&self, row: &Row) -> &str {
+        &self.candidates[row.candidate].name
+    }
+
+    /// The queue of a row.
+    #[must_use]
+    pub fn queue(&self, row: &Row) -> Queue {
+        self.queues.get(row.queue).copied().unwrap_or_default()
     }
 
     /// The proxies, in the order in which they were asked about.

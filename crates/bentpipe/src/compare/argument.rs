@@ -3,10 +3,11 @@
 use super::background::Background;
 use super::candidate::Hosts;
 use super::loss::Loss;
+use super::mix::Mix;
 use super::pep::Pep;
+use super::queue::Queue;
 use super::traffic::Traffic;
 use bentpipe_orbit::Site;
-use bentpipe_scenario::QueueLength;
 use bentpipe_units::{Bytes, Duration, Rate};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ pub enum Kind {
     Number,
     /// What a channel loses, as `0.1%` or `5% in bursts of 8 packets`.
     Loss,
-    /// The length of a queue, as `1 BDP`.
+    /// A queue, as `1 BDP` or `codel`.
     Length,
     /// Other traffic, as `20%` or `2 Mbit/s in bursts`.
     Load,
@@ -156,13 +157,32 @@ arguments! {
     Rate: Rate "RATE";
     Duration: Time "TIME";
     Bytes: Size "SIZE";
-    u32: Count "N";
-    u64: Count "N";
     f64: Number "N";
     Loss: Loss "LOSS";
-    QueueLength: Length "LENGTH";
+    Queue: Length "QUEUE";
     Background: Load "LOAD";
     Site: Place "PLACE";
+}
+
+/// Whole numbers.
+macro_rules! counts {
+    ($($type:ty;)*) => {$(
+        impl Argument for $type {
+            const KIND: Kind = Kind::Count;
+            const METAVAR: &'static str = "N";
+
+            fn read(given: &OsStr) -> Result<$type, String> {
+                let number = text(given)?.trim().parse::<$type>();
+                let expected = || format!("expected a whole number from 0 to {}", <$type>::MAX);
+                number.map_err(|_| expected())
+            }
+        }
+    )*};
+}
+
+counts! {
+    u32;
+    u64;
 }
 
 /// Values that are chosen by a name.
@@ -185,9 +205,33 @@ macro_rules! choices {
 }
 
 choices! {
-    Traffic, about |_| "";
     Hosts, about |_| "";
     Pep, about Pep::describe;
+}
+
+impl Argument for Traffic {
+    const KIND: Kind = Kind::Text;
+    const METAVAR: &'static str = "KIND";
+
+    fn read(given: &OsStr) -> Result<Traffic, String> {
+        let given = text(given)?.trim();
+        // Only a mix has shares.
+        match given.contains(['%', ',']) {
+            true => given
+                .parse::<Mix>()
+                .map(Traffic::Mix)
+                .map_err(|e| e.to_string()),
+            false => named(given, &Traffic::ALL).map_err(|e| {
+                let mix = "mixed or a mix, such as `web 60%,video 30%,download 10%`";
+                e.replacen("mixed", mix, 1)
+            }),
+        }
+    }
+
+    fn choices() -> Vec<Choice> {
+        let all = Traffic::ALL.iter();
+        all.map(|(name, _)| Choice::new(name, "")).collect()
+    }
 }
 
 /// The value of that name.

@@ -10,7 +10,9 @@ impl Answer {
     /// What its time is of: `a download of 10 MB`.
     pub(super) fn subject(&self, size: usize) -> String {
         match self.traffic {
-            Traffic::Video => "the wait for a video".to_owned(),
+            Traffic::Mix(_) if self.unit() == "upload" => "an upload".to_owned(),
+            Traffic::Mix(_) if self.unit() == "page" => "a page".to_owned(),
+            _ if self.unit() == "video" => "the wait for a video".to_owned(),
             Traffic::Web => "a page".to_owned(),
             _ if self.sizes.len() > 1 => format!("a download of {}", self.sizes[size]),
             _ => "a download".to_owned(),
@@ -25,13 +27,13 @@ impl Answer {
         // The largest size shows most of it.
         let size = pick.cells.len() - 1;
         let time = |row: &Row| row.cells[size].time().map_or(f64::NAN, |t| t.mean);
-        let takes = match self.traffic {
-            Traffic::Video => "is",
+        let takes = match self.unit() {
+            "video" => "is",
             _ => "takes",
         };
         let mut text = self.subject(size);
         text = capital(&text);
-        if self.traffic == Traffic::Mixed {
+        if self.traffic.is_mixed() {
             return self.what_each_activity_gives(pick, base);
         }
         if self.is_kept() {
@@ -67,6 +69,8 @@ impl Answer {
                 Activity::Video => "the wait for a video is",
                 Activity::Web => "a page takes",
                 Activity::Download => "a download takes",
+                Activity::Upload => "an upload takes",
+                Activity::Call => return None,
             };
             if self.is_kept() {
                 return Some(format!("{what} {}", seconds(before)));
@@ -92,7 +96,7 @@ impl Answer {
     /// Where the mean is shorter above all because fewer are very slow.
     pub(super) fn where_the_gain_is(&self) -> Option<String> {
         // Of several activities it would be one of them, where the mean of all decides.
-        let is_one = self.traffic != Traffic::Mixed;
+        let is_one = !self.traffic.is_mixed();
         let gain = self.verdict.gain.filter(|_| is_one && !self.is_kept())?;
         let (pick, base) = (self.recommended()?, self.baseline());
         let (pick, base) = (pick.cells.last()?, base.cells.last()?);

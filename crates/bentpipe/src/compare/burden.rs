@@ -2,7 +2,6 @@
 
 use super::answer::Answer;
 use super::candidate::{Availability, DEFAULT};
-use super::traffic::Traffic;
 use super::verdict::{Cost, Effect, HARM_LIMIT, HARM_NOTED, Harm};
 use super::words::{counted, row_name, signed};
 use bentpipe_report::text::{percent, seconds};
@@ -44,17 +43,17 @@ impl Answer {
             None => format!("{}%", signed(harm.share)),
         };
         // Times of one size or activity, beside a share of all, would be read as one.
-        let (takes, than, mean) = match self.sizes.len() > 1 || self.traffic == Traffic::Mixed {
+        let (takes, than, mean) = match self.sizes.len() > 1 || self.traffic.is_mixed() {
             true => {
                 let longer = match harm.share < 0.0 {
                     true => format!("{:.0}% less", -100.0 * harm.share),
                     false => format!("{:.0}% longer", 100.0 * harm.share),
                 };
-                let takes = match self.traffic {
-                    Traffic::Mixed => {
+                let takes = match self.traffic.is_mixed() {
+                    true => {
                         format!("beside {beside}, users of {other} wait {longer}")
                     }
-                    _ => format!(
+                    false => format!(
                         "beside {beside}, {}s with {other} take {longer} over all sizes",
                         self.unit()
                     ),

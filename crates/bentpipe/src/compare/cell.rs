@@ -70,7 +70,8 @@ impl Cell {
     /// What such a share of the times of users exceed; `None` of fewer than ten,
     /// and where it did not end.
     fn exceeded_by(&self, share: f64) -> Option<f64> {
-        let first = self.runs.first()?.own.first()?.activity;
+        let mut users = self.runs.first()?.own.iter();
+        let first = users.find(|user| user.activity.is_timed())?.activity;
         let users = self.runs.iter().flat_map(|run| &run.own);
         let users = users.filter(|user| user.activity == first);
         let mut times: Vec<f64> = users.map(|u| u.time_s.unwrap_or(f64::INFINITY)).collect();
@@ -202,6 +203,7 @@ mod tests {
                 startup_s: None,
                 stalls: 0,
                 stall_s: 0.0,
+                call_missed_share: None,
             }];
             run
         };

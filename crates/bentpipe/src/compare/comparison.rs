@@ -9,6 +9,7 @@ use super::path::NetworkPath;
 use super::pep::Pep;
 use super::profile::LinkProfile;
 use super::question::Question;
+use super::queue::Queue;
 use super::trace::{self, Trace};
 use crate::Error;
 use crate::own::OwnControl;
@@ -78,7 +79,42 @@ impl Comparison {
         self
     }
 
-    /// What the channel loses; with a trace nothing unless it is set.
+    /// Users that share the link.
+    #[must_use]
+    pub fn users(mut self, users: u32) -> Self {
+        self.question.users = vec![users];
+        self
+    }
+
+    /// The question for each number of users, in order: an answer is for one of them.
+    #[must_use]
+    pub fn by_users(&self) -> Vec<Comparison> {
+        let counts = self.question.user_counts().into_iter();
+        match self.question.users.len() {
+            0 | 1 => vec![self.clone()],
+            _ => counts.map(|users| self.clone().users(users)).collect(),
+        }
+    }
+
+    /// The queue before the link: a [`QueueLength`](super::QueueLength), or a discipline.
+    #[must_use]
+    pub fn queue(self, queue: impl Into<Queue>) -> Self {
+        self.queues([queue])
+    }
+
+    /// Several queues to compare, each with each transport. The first is the one that the
+    /// link has today.
+    #[must_use]
+    pub fn queues<I>(mut self, queues: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<Queue>,
+    {
+        self.question.queue = queues.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What the channel loses; over an orbit or a trace nothing unless it is set.
     #[must_use]
     pub fn loss(mut self, loss: impl Into<Loss>) -> Self {
         self.question.loss = Some(loss.into());
@@ -225,7 +261,9 @@ impl Comparison {
         let (profile, rates) = self.profile()?;
         let rate = rates.map_or(question.rate.unwrap_or(RATE), |rates| rates[0]);
         let back = rates.map_or(fifth(rate), |rates| rates[1]);
-        let usual = match question.trace.is_empty() {
+        // A path by its satellites or its trace loses what they say, and nothing beside.
+        let is_loss_assumed = question.loss.is_none() && profile.is_none();
+        let usual = match is_loss_assumed {
             true => Loss::independent(Ratio::new(0.001).unwrap_or(Ratio::ZERO)),
             false => Loss::NONE,
         };
@@ -238,7 +276,8 @@ impl Comparison {
                 None => question.rtt.unwrap_or(RTT),
             },
             loss: question.loss.unwrap_or(usual),
-            queue: question.queue,
+            is_loss_assumed,
+            queue: question.queue.first().copied().unwrap_or_default(),
             server_rtt: question.server_rtt.or(proxied.then_some(SERVER_RTT)),
             profile,
         };
@@ -296,6 +335,10 @@ impl Comparison {
     /// Refuses what makes no sense, whatever the path is.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.question.check()?;
+        if self.question.user_counts().len() > 1 {
+            let why = "has several numbers, of which an answer takes one";
+            return Err(Error::setting("users", why));
+        }
         if !self.own.is_empty() && self.question.pep.contains(&Pep::Split) {
             let why = "split: a congestion control of your own cannot run from a proxy on";
             return Err(Error::setting("pep", why));

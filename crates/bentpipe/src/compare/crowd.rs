@@ -6,7 +6,7 @@ use super::candidate::Candidate;
 use super::loss::PACKET;
 use super::path::{GIVEN_UP, NetworkPath};
 use super::pep::Pep;
-use super::traffic::Work;
+use super::traffic::{Activity, Work};
 use crate::Error;
 use crate::own::OwnControl;
 use bentpipe_link::{Limit, LinkSettings, QueueSettings};
@@ -61,7 +61,7 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
 }
 
 impl Crowd<'_> {
-    /// The scenario, and how many of its flows are the users'.
+    /// The scenario, and how many of its flows, which come first, end.
     pub(super) fn scenario(&self, path: &NetworkPath) -> Result<(Scenario, usize), Error> {
         let mut builder = Scenario::builder("compare");
         builder
@@ -89,11 +89,30 @@ impl Crowd<'_> {
             );
         }
         for (i, candidate) in (0u32..).zip(&self.users) {
+            let (from, to, transport) = match self.work.traffic.of_user(i) {
+                // It has no end: it comes behind those that do.
+                Activity::Call => continue,
+                // Users change nothing.
+                Activity::Upload => (receiver, server, self.default.clone()),
+                _ => (
+                    server,
+                    receiver,
+                    self.server_transport(&candidate.transport),
+                ),
+            };
             for (suffix, application) in self.work.flows(i) {
                 builder
-                    .flow(name(i, suffix), server, receiver, application)
-                    .transport(self.server_transport(&candidate.transport))
+                    .flow(name(i, suffix), from, to, application)
+                    .transport(transport.clone())
                     .handshake(Handshake::Counted);
+            }
+        }
+        let mut endless = 0;
+        for i in self.callers() {
+            let ways = [(server, receiver), (receiver, server)];
+            for ((from, to), (suffix, application)) in ways.into_iter().zip(self.work.flows(i)) {
+                builder.flow(name(i, suffix), from, to, application);
+                endless += 1;
             }
         }
         self.add_pep(path, &mut builder, ends);
@@ -102,8 +121,15 @@ impl Crowd<'_> {
             builder.flow(BACKGROUND, ends.0, ends.1, application);
         }
         let scenario = builder.build()?;
-        let users = scenario.flows.len() - usize::from(self.background.is_some());
+        let users = scenario.flows.len() - endless - usize::from(self.background.is_some());
         Ok((scenario, users))
+    }
+
+    /// The users who talk.
+    fn callers(&self) -> impl Iterator<Item = u32> {
+        let traffic = self.work.traffic;
+        let users = 0..self.users.len() as u32;
+        users.filter(move |user| traffic.of_user(*user) == Activity::Call)
     }
 
     fn add_pep(&self, path: &NetworkPath, builder: &mut ScenarioBuilder, ends: (NodeId, NodeId)) {
@@ -138,6 +164,13 @@ impl Crowd<'_> {
     fn by_transport(&self) -> Vec<(&Transport, Vec<String>)> {
         let mut found: Vec<(&Transport, Vec<String>)> = Vec::new();
         for (i, candidate) in (0u32..).zip(&self.users) {
+            // Uploads pass the proxy end to end, and calls are no TCP.
+            if matches!(
+                self.work.traffic.of_user(i),
+                Activity::Upload | Activity::Call
+            ) {
+                continue;
+            }
             let flows = self.work.flows(i).into_iter();
             let flows = flows.map(|(suffix, _)| name(i, suffix));
             match found.iter_mut().find(|(t, _)| **t == candidate.transport) {
@@ -226,7 +259,7 @@ fn split(path: &NetworkPath, transport: Transport, flows: Vec<String>) -> SplitS
 
 /// Packets for all that the link and its queue hold.
 fn cache(path: &NetworkPath) -> u32 {
-    let queue = path.queue_bytes().get() / PACKET;
+    let queue = path.standing_bytes().get() / PACKET;
     let all = u64::from(path.bdp_segments()).saturating_add(queue);
     u32::try_from(all.clamp(100, 1_000_000)).unwrap_or(1_000_000)
 }

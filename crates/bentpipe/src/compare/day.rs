@@ -82,11 +82,11 @@ pub(super) fn change_costs(answer: &Answer) -> Result<Vec<ChangeCost>, Error> {
     }
     let mut rows = vec![answer.verdict.baseline];
     rows.extend(answer.verdict.pick.filter(|p| *p != rows[0]));
-    let path = answer.path.steady();
     let (activity, size) = (activity(answer), answer.sizes.len() - 1);
     let mut found = Vec::new();
     for index in rows {
         let row = &answer.rows[index];
+        let path = answer.path_of(row).steady();
         let Some(runs) = row.cells.get(size).map(|cell| &cell.runs) else {
             continue;
         };

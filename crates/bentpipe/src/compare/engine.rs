@@ -15,9 +15,10 @@ use super::path::NetworkPath;
 use super::pep::Pep;
 use super::profile::LinkProfile;
 use super::question::Question;
+use super::queue::Queue;
 use super::scheduler::RunScheduler;
 use super::setting::Setting;
-use super::traffic::{self, PAGES, Traffic};
+use super::traffic::{self, Activity, PAGES, Traffic};
 use super::verdict::Verdict;
 use super::watch::{Counted, Watch};
 use crate::Error;
@@ -98,7 +99,7 @@ fn answer(comparison: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
 
 /// True if another seed gives another result.
 fn is_random(question: &Question, answer: &Answer) -> bool {
-    let draws = matches!(answer.traffic, Traffic::Web | Traffic::Mixed);
+    let draws = answer.traffic.activities().contains(&Activity::Web);
     !answer.path.loss.is_none()
         || answer
             .path
@@ -117,9 +118,14 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
     let users = question.user_count();
     let least = question.traffic.least_users();
     let users_shared = users.max(2 * least);
-    let lineup = Lineup::new(question.hosts, &path, users);
+    let queues = question.queues();
+    // Buffers hold what the longest of the queues does.
+    let longest = queues.iter().map(|queue| path.with_queue(*queue));
+    let longest = longest.max_by_key(NetworkPath::standing_bytes);
+    let widest = longest.unwrap_or_else(|| path.clone());
+    let lineup = Lineup::new(question.hosts, &widest, users);
     let mut candidates = match question.transport.is_empty() {
-        true => lineup.selection()?,
+        true => lineup.selection(queues.len())?,
         false => lineup.named(&question.transport)?,
     };
     if !candidates.iter().any(|c| c.name == DEFAULT) {
@@ -130,7 +136,7 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
             let why = format!("has two transports named `{}`", own.name);
             return Err(Error::setting("transport", why));
         }
-        candidates.push(super::entries::over(own.clone(), &path));
+        candidates.push(super::entries::over(own.clone(), &widest));
     }
     let other = match &question.beside {
         Some(name) => one(&lineup, name)?,
@@ -141,7 +147,7 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
         candidates.push(between_proxies(&path));
     }
     let sizes = question.sizes();
-    let rows = rows(&question.peps(), &candidates, &sizes);
+    let rows = rows(&question.peps(), &queues, &candidates, &sizes);
     let beside = question.beside.is_some();
     let mut answer = Answer {
         hosts: question.hosts,
@@ -160,6 +166,7 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
         rows,
         verdict: Verdict::default(),
         candidates,
+        queues,
         sizes,
         path,
         other,
@@ -224,25 +231,40 @@ fn between_proxies(path: &NetworkPath) -> Candidate {
     candidate
 }
 
-fn rows(peps: &[Pep], candidates: &[Candidate], sizes: &[Bytes]) -> Vec<Row> {
+/// Every setting behind every proxy before the queue of today, then before the others.
+fn rows(peps: &[Pep], queues: &[Queue], candidates: &[Candidate], sizes: &[Bytes]) -> Vec<Row> {
     let mut rows = Vec::new();
     for pep in peps {
-        for (index, candidate) in candidates.iter().enumerate() {
-            let between = candidate.name == "its own";
-            if between != (*pep == Pep::Gateway) {
+        for (place, queue) in queues.iter().enumerate() {
+            // What knows the link's rate leaves nothing to queue before it.
+            if *pep == Pep::Gateway && place > 0 {
                 continue;
             }
-            let cell = |size: &Bytes| Cell {
-                size: *size,
-                ..Cell::default()
-            };
-            rows.push(Row {
-                pep: *pep,
-                candidate: index,
-                name: candidate.name.clone(),
-                availability: candidate.availability,
-                cells: sizes.iter().map(cell).collect(),
-            });
+            let fitting = candidates
+                .iter()
+                .enumerate()
+                .filter(|(_, candidate)| (candidate.name == "its own") == (*pep == Pep::Gateway));
+            rows.extend(fitting.map(|(index, candidate)| {
+                let cell = |size: &Bytes| Cell {
+                    size: *size,
+                    ..Cell::default()
+                };
+                let changed = match place {
+                    0 => Availability::Default,
+                    _ => Availability::Setting,
+                };
+                Row {
+                    pep: *pep,
+                    candidate: index,
+                    queue: place,
+                    name: match place {
+                        0 => candidate.name.clone(),
+                        _ => format!("{} with {queue}", candidate.name),
+                    },
+                    availability: candidate.availability.max(changed),
+                    cells: sizes.iter().map(cell).collect(),
+                }
+            }));
         }
     }
     rows

@@ -111,7 +111,7 @@ pub(super) fn of_note(path: &NetworkPath) -> Vec<Candidate> {
 }
 
 fn usual(path: &NetworkPath) -> Lineup {
-    let needed = Bytes::new(path.bdp().get().saturating_add(path.queue_bytes().get()));
+    let needed = Bytes::new(path.bdp().get().saturating_add(path.standing_bytes().get()));
     let (open, buffers) = if needed <= STOCK_WINDOW {
         (STOCK_WINDOW, Vec::new())
     } else {

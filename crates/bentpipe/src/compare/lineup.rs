@@ -38,6 +38,15 @@ const SELECTION: [&str; 12] = [
     "bp_mtsi",
 ];
 
+/// What of it is compared where several queues are, each with each.
+const FOR_QUEUES: [&str; 5] = [
+    DEFAULT,
+    "cubic + IW 32",
+    "bbr",
+    "bp_hybla",
+    "bp_hybla + IW 32",
+];
+
 /// What is compared on RFC hosts only if it is named.
 const ON_DEMAND: [&str; 8] = [
     "tahoe",
@@ -71,8 +80,8 @@ impl<'a> Lineup<'a> {
         }
     }
 
-    /// What is compared unless it is named.
-    pub(super) fn selection(&self) -> Result<Vec<Candidate>, Error> {
+    /// What is compared unless it is named; less of it where several queues are compared.
+    pub(super) fn selection(&self, queues: usize) -> Result<Vec<Candidate>, Error> {
         if self.hosts == Hosts::Rfc {
             let of_note = entries::of_note(self.path).into_iter();
             return Ok(of_note
@@ -81,7 +90,11 @@ impl<'a> Lineup<'a> {
         }
         let wide = self.needs_buffers();
         let mut chosen = vec![self.default()];
-        for name in SELECTION {
+        let names = match queues {
+            0 | 1 => &SELECTION[..],
+            _ => &FOR_QUEUES,
+        };
+        for name in names.iter().copied() {
             let mut setting: Setting = name.parse().map_err(|e| wrong(name, &e))?;
             setting.buffers = wide;
             if name != DEFAULT || wide {
@@ -102,7 +115,7 @@ impl<'a> Lineup<'a> {
             .path
             .bdp()
             .get()
-            .saturating_add(self.path.queue_bytes().get());
+            .saturating_add(self.path.standing_bytes().get());
         Bytes::new(all / u64::from(self.users.max(1)))
     }
 
@@ -245,7 +258,7 @@ mod tests {
         for path in [path(), fast] {
             for (_, hosts) in Hosts::ALL {
                 let lineup = lineup(hosts, &path);
-                let selection = lineup.selection().unwrap();
+                let selection = lineup.selection(1).unwrap();
                 assert!(selection.len() >= 12);
                 for candidate in lineup.all.iter().chain(&selection) {
                     assert!(
@@ -265,6 +278,18 @@ mod tests {
                 assert_eq!(lineup.default().availability, Availability::Default);
             }
         }
+    }
+
+    #[test]
+    fn fewer_are_selected_for_several_queues() {
+        let path = path();
+        let lineup = lineup(Hosts::Linux, &path);
+        let names = |queues| -> Vec<String> {
+            let chosen = lineup.selection(queues).unwrap();
+            chosen.into_iter().map(|candidate| candidate.name).collect()
+        };
+        assert_eq!(names(2), FOR_QUEUES);
+        assert_eq!(names(1).len(), SELECTION.len());
     }
 
     #[test]

@@ -107,6 +107,8 @@ pub(super) fn read<Q: Options>(
 ) -> Result<Q, QuestionError> {
     let mut question = Q::default();
     let mut seen: Vec<&str> = Vec::new();
+    // Options of which nothing but blanks was given, with the last of these.
+    let mut blank: Vec<(&'static str, String)> = Vec::new();
     for (name, text) in given {
         let (name, text) = (name.as_ref(), text.as_ref());
         let Some(option) = Q::OPTIONS.iter().find(|option| option.name == name) else {
@@ -124,6 +126,11 @@ pub(super) fn read<Q: Options>(
             return Err(QuestionError::setting(option.name, "cannot be given twice"));
         }
         seen.push(option.name);
+        match text.to_string_lossy().trim_matches([',', ' ']).is_empty() {
+            true if is_first => blank.push((option.name, text.to_string_lossy().into_owned())),
+            true => {}
+            false => blank.retain(|(name, _)| *name != option.name),
+        }
         // A name of a file that is not UTF-8 is taken whole.
         let parts: Vec<&OsStr> = match text.to_str() {
             Some(text) if option.several => text.split(',').map(OsStr::new).collect(),
@@ -140,6 +147,15 @@ pub(super) fn read<Q: Options>(
             })?;
         }
     }
+    if let Some((option, text)) = blank.into_iter().next() {
+        return Err(QuestionError {
+            option: Some(option),
+            problem: Problem::Value {
+                text,
+                why: "it is empty; without the option its default holds".to_owned(),
+            },
+        });
+    }
     question.check()?;
     Ok(question)
 }
@@ -152,11 +168,9 @@ pub(super) fn put<Q, F: Field>(
     is_first: bool,
 ) -> Result<(), String> {
     if let (Some((min, max)), Some(text)) = (option.range, text.to_str()) {
-        let number: i64 = text
-            .parse()
-            .map_err(|e: std::num::ParseIntError| e.to_string())?;
-        if !(min..=max).contains(&number) {
-            return Err(format!("{number} is not in {min}..={max}"));
+        let number: Option<i64> = text.trim().parse().ok();
+        if number.is_none_or(|number| !(min..=max).contains(&number)) {
+            return Err(format!("expected a whole number from {min} to {max}"));
         }
     }
     let value = F::Value::read(text)?;

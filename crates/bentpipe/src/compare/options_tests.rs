@@ -92,10 +92,36 @@ fn what_is_wrong_is_said_with_the_option() {
         (
             vec![("users", "5000")],
             Some("users"),
-            "5000 is not in 1..=1000",
+            "expected a whole number from 1 to 1000",
         ),
-        (vec![("users", "many")], Some("users"), "invalid digit"),
-        (vec![("seed", "-1")], Some("seed"), "invalid digit"),
+        (
+            vec![("users", "many")],
+            Some("users"),
+            "invalid value 'many' for `users`: expected a whole number from 1 to 1000",
+        ),
+        (
+            vec![("users", "2.5")],
+            Some("users"),
+            "expected a whole number",
+        ),
+        (
+            vec![("seed", "99999999999999999999")],
+            Some("seed"),
+            "expected a whole number from 0 to 18446744073709551615",
+        ),
+        (vec![("transport", "")], Some("transport"), "it is empty"),
+        (vec![("transport", " , ")], Some("transport"), "it is empty"),
+        (vec![("beside", "")], Some("beside"), "it is empty"),
+        (
+            vec![("queue", "codle")],
+            Some("queue"),
+            "did you mean `codel`?",
+        ),
+        (
+            vec![("seed", "-1")],
+            Some("seed"),
+            "expected a whole number from 0",
+        ),
         (
             vec![("pep", "none,slit")],
             Some("pep"),

@@ -151,3 +151,23 @@ fn a_file_is_linked_where_it_is_a_grid_and_says_so() {
     );
     assert!(error.contains("they form no grid"), "{error}");
 }
+
+/// The Sky view writes the same path as a trace, which loses nothing either.
+#[test]
+fn a_path_over_satellites_loses_nothing_unless_it_is_said() {
+    use super::super::{Comparison, Loss};
+    let orbit = || Orbit::new("geo", site("Oslo"), site("Rome"));
+    let loss = |question: Comparison| {
+        let path = question.path().unwrap();
+        (path.loss, path.is_loss_assumed)
+    };
+    assert_eq!(loss(Comparison::new().orbit(orbit())), (Loss::NONE, false));
+    let given: Loss = "0.5%".parse().unwrap();
+    assert_eq!(
+        loss(Comparison::new().orbit(orbit()).loss(given)),
+        (given, false)
+    );
+    let usual: Loss = "0.1%".parse().unwrap();
+    assert_eq!(loss(Comparison::new()), (usual, true));
+    assert_eq!(loss(Comparison::new().loss(usual)), (usual, false));
+}

@@ -2,12 +2,13 @@
 
 use super::loss::{Loss, PACKET};
 use super::profile::LinkProfile;
+use super::queue::Queue;
 use crate::Error;
 use bentpipe_cc::PathHeader;
 use bentpipe_link::{
     BandwidthSettings, ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings,
 };
-use bentpipe_scenario::{NodeId, QueueLength, Scenario, ScenarioBuilder};
+use bentpipe_scenario::{NodeId, Scenario, ScenarioBuilder};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate};
@@ -30,8 +31,10 @@ pub struct NetworkPath {
     pub rtt: Duration,
     /// What the channel loses.
     pub loss: Loss,
-    /// Length of the queue before the link, as given.
-    pub queue: QueueLength,
+    /// It was not said what the channel loses: this is what such a link usually does.
+    pub is_loss_assumed: bool,
+    /// The queue before the link, as given.
+    pub queue: Queue,
     /// Round trip between the server and the gateway, where they are two nodes.
     pub server_rtt: Option<Duration>,
     /// How the link changes with time, if it does.
@@ -69,24 +72,26 @@ impl NetworkPath {
             .max(2)
     }
 
-    fn limit(&self) -> Limit {
-        match self.queue {
-            QueueLength::Packets(n) => Limit::Packets((n as u32).max(1)),
-            QueueLength::Bytes(n) => Limit::Bytes(Bytes::new(n.get().max(PACKET))),
-            QueueLength::Bdp(x) => {
-                // A queue that holds no packet would pass none of a burst.
-                let bytes = (self.bdp().as_f64() * x) as u64;
-                Limit::Bytes(Bytes::new(bytes.max(PACKET)))
-            }
+    /// The same path with another queue before the link.
+    #[must_use]
+    pub fn with_queue(&self, queue: Queue) -> NetworkPath {
+        NetworkPath {
+            queue,
+            ..self.clone()
         }
     }
 
-    /// What the queue before the link holds.
+    /// What the queue before the link holds at most.
     #[must_use]
     pub fn queue_bytes(&self) -> Bytes {
-        match self.limit() {
-            Limit::Packets(n) => Bytes::new(u64::from(n) * PACKET),
-            Limit::Bytes(n) => n,
+        self.queue.bytes(self)
+    }
+
+    /// What it holds in use: a discipline that drops early holds more in bursts alone.
+    pub(super) fn standing_bytes(&self) -> Bytes {
+        match self.queue.is_active() {
+            true => self.queue_bytes().min(self.bdp()),
+            false => self.queue_bytes(),
         }
     }
 
@@ -131,29 +136,31 @@ impl NetworkPath {
         ends: (NodeId, NodeId),
         transports: impl Iterator<Item = &'a Transport>,
     ) {
-        // XCP and BA-TCP need their routers; whatever else is compared keeps drop-tail.
+        // XCP and BA-TCP need their routers; whatever else is compared keeps the queue.
         let header = transports.map(Transport::path_header);
         let header = header.fold(PathHeader::None, |found, next| match found {
             PathHeader::None => next,
             found => found,
         });
-        let link = |rate, limit, channel| LinkSettings {
+        let link = |rate, queue: QueueSettings, channel| LinkSettings {
             channel,
             ..LinkSettings::new(
                 rate,
                 // What is ideal is ideal over the shortest path.
                 self.profile.as_ref().map_or(self.rtt, |c| c.rtt[0]) / 2,
-                match header {
-                    PathHeader::Congestion => QueueSettings::Xcp(XcpSettings::new(limit)),
-                    PathHeader::Bandwidth => {
+                match (header, queue.limit()) {
+                    (PathHeader::Congestion, limit) => QueueSettings::Xcp(XcpSettings::new(limit)),
+                    (PathHeader::Bandwidth, limit) => {
                         QueueSettings::Bandwidth(BandwidthSettings::new(limit))
                     }
-                    PathHeader::None => QueueSettings::drop_tail(limit),
+                    (PathHeader::None, _) => queue,
                 },
             )
         };
-        let forward = link(self.rate, self.limit(), self.loss.channel(self.rate));
-        let reverse = link(self.return_rate, RETURN_QUEUE, ChannelSettings::Perfect);
+        let queue = self.queue.on(self).settings();
+        let forward = link(self.rate, queue, self.loss.channel(self.rate));
+        let back = QueueSettings::drop_tail(RETURN_QUEUE);
+        let reverse = link(self.return_rate, back, ChannelSettings::Perfect);
         let timelines = self.profile.as_ref().map(|c| c.timelines.clone());
         builder.link_pair("satellite", ends, [forward, reverse], timelines);
     }
@@ -179,6 +186,7 @@ impl NetworkPath {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use bentpipe_scenario::QueueLength;
 
     /// The default path without losses.
     pub(crate) fn path() -> NetworkPath {
@@ -192,12 +200,12 @@ pub(crate) mod tests {
         assert_eq!(path().bdp_segments(), 500);
         assert_eq!(path().full_queue_delay(), Duration::from_millis(600));
         let packets = NetworkPath {
-            queue: QueueLength::Packets(100.0),
+            queue: QueueLength::Packets(100.0).into(),
             ..path()
         };
         assert_eq!(packets.queue_bytes(), Bytes::new(150_000));
         let tiny = NetworkPath {
-            queue: QueueLength::Bytes(Bytes::new(1)),
+            queue: QueueLength::Bytes(Bytes::new(1)).into(),
             ..path()
         };
         assert_eq!(tiny.queue_bytes(), Bytes::new(1500));

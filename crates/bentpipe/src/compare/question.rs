@@ -10,9 +10,9 @@ use super::options::{
 };
 use super::pep::Pep;
 use super::problem::QuestionError;
-use super::traffic::Traffic;
+use super::queue::{self, Queue};
+use super::traffic::{Activity, Traffic};
 use bentpipe_orbit::{PRESETS, Site};
-use bentpipe_scenario::QueueLength;
 use bentpipe_units::{Bytes, Duration, Rate};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -60,17 +60,21 @@ options! {
         group(Link), metavar("LON"), needs(orbit);
     /// Packets that the channel loses: `0.1%`, each independently, or `5% in
     /// bursts of 8 packets` on average
-    loss: Loss, or "0.1%; of a trace 0", group(Link), slider(1e-5..0.3);
-    /// Queue before the link: `1 BDP`, `100 packets` or `64 kB`
-    queue: QueueLength, default "1 BDP", group(Link), slider(0.05..10.0), set(Comparison);
+    loss: Loss, or "0.1%; over an orbit or a trace 0", group(Link), slider(1e-5..0.3);
+    /// Queue before the link: `1 BDP`, `100 packets`, `64 kB`, `100 ms`, or codel, fq-codel,
+    /// pie or red, set for the link, or `codel 1000 packets target 30 ms`. Several to
+    /// compare; the first is the one that the link has today
+    queue: Queue, several default "1 BDP",
+        group(Link), metavar("QUEUES"), slider(0.05..10.0), kind(Length, queue::choices);
     /// Rate of the way back, for acknowledgements
     return_rate: Rate, or "a fifth of --rate",
         group(Link), slider(1e3..1e9), set(Comparison);
-    /// Users that share the link
-    users: u32, or "1; 3 with mixed traffic",
-        group(Users), range(1..=MOST_USERS), slider(1.0..100.0), set(Comparison);
+    /// Users that share the link; several numbers to see where the advice changes
+    users: u32, several or "1; with mixed traffic as few as have each activity",
+        group(Users), range(1..=MOST_USERS), slider(1.0..100.0);
     /// What each user does: download, web (reads pages), video (watches a
-    /// minute), or mixed (a third each)
+    /// minute), mixed (a third each), or a mix of these, upload and call:
+    /// `web 60%,video 30%,download 10%`
     traffic: Traffic, default "download", group(Users), set(Comparison);
     /// Size of a download, or of a page on average; several to see where the
     /// advice changes
@@ -145,6 +149,17 @@ impl Question {
         sizes
     }
 
+    /// The queues, each once; the first is the one that the link has today.
+    pub(super) fn queues(&self) -> Vec<Queue> {
+        let mut queues = Vec::new();
+        for queue in &self.queue {
+            if !queues.contains(queue) {
+                queues.push(*queue);
+            }
+        }
+        queues
+    }
+
     /// The proxies, each once.
     pub(super) fn peps(&self) -> Vec<Pep> {
         let mut peps = Vec::new();
@@ -156,9 +171,20 @@ impl Question {
         peps
     }
 
-    /// Users, by default as few as the traffic needs.
+    /// The numbers of users in order, by default as few as the traffic needs.
+    pub(super) fn user_counts(&self) -> Vec<u32> {
+        let mut counts = match self.users.is_empty() {
+            true => vec![self.traffic.least_users()],
+            false => self.users.clone(),
+        };
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    }
+
+    /// Users; the fewest of several numbers.
     pub(super) fn user_count(&self) -> u32 {
-        self.users.unwrap_or(self.traffic.least_users())
+        self.user_counts()[0]
     }
 
     /// Refuses what makes no sense, whatever the path is.
@@ -168,15 +194,27 @@ impl Question {
         if self.size.iter().any(|size| size.get() == 0) {
             return wrong("size", "must be above zero".to_owned());
         }
-        if self.traffic == Traffic::Video && !self.size.is_empty() {
-            let why = "is for downloads and pages; a video lasts a minute";
+        let sized = [Activity::Download, Activity::Web];
+        let has_sizes = |of: &Activity| match self.traffic {
+            // Pages of a mix have the usual size.
+            Traffic::Mix(_) => *of == Activity::Download,
+            _ => sized.contains(of),
+        };
+        if !self.size.is_empty() && !self.traffic.activities().iter().any(has_sizes) {
+            let why = match self.traffic {
+                Traffic::Mix(_) => "is that of downloads, of which this mix has none",
+                _ => "is for downloads and pages; a video lasts a minute",
+            };
             return wrong("size", why.to_owned());
         }
         let least = self.traffic.least_users();
         if self.user_count() < least {
-            let traffic = self.traffic.name();
+            let traffic = self.traffic;
             let why = format!("must be from {least} to {MOST_USERS} with {traffic} traffic");
             return wrong("users", why);
+        }
+        if self.queue.is_empty() {
+            return wrong("queue", "names no queue".to_owned());
         }
         if self.pep.is_empty() {
             return wrong("pep", "names no proxy, and not `none` either".to_owned());

@@ -83,10 +83,15 @@ record! {
     #[derive(Clone, Debug, PartialEq)]
     #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub struct RowRecord of RowAt<'_> {
+        /// How many users there are.
+        column users: u32 = |at| at.answer.users;
         /// Proxy at the gateway.
         label pep: &'static str = |at| at.row().pep.name();
-        /// Congestion control and what is changed around it.
+        /// Congestion control and what is changed around it, with the queue unless it is the
+        /// first.
         label transport: String = |at| at.row().name.clone();
+        /// Queue before the link.
+        label queue: String = |at| at.answer.queue(at.row()).to_string();
         /// What it is, in a line.
         key about: String = |at| at.candidate().about.clone();
         /// How far it is from being used.
@@ -99,6 +104,8 @@ record! {
         key switch_on: SwitchOn = |at| {
             at.candidate().switch_on(at.answer.hosts, at.row().pep, at.build)
         };
+        /// How the queue before the link is switched on; nothing for the one of today.
+        key switch_on_queue: SwitchOn = |at| at.answer.switch_on_queue(at.row());
         /// Time saved against the default.
         part gain: Gain [
             share "gain_share",
@@ -190,6 +197,8 @@ record! {
         gauge video_stalls: Option<f64> = |at| at.of_users(UserResult::video_stalls);
         /// How long it stands still.
         gauge video_stall_s: Option<f64> = |at| at.of_users(UserResult::video_stall_s);
+        /// Part of the packets of calls that were lost, or late by more than 100 ms.
+        gauge call_missed_share: Option<f64> = |at| at.of_users(|user| user.call_missed_share);
         /// Payload of all users over the time that they were there.
         gauge goodput_bps: f64 = |at| at.cell.goodput_bps();
         /// Packets sent again / packets sent.
@@ -260,6 +269,8 @@ record! {
         gauge video_stalls: Option<f64> = |at| at.user.video_stalls();
         /// How long it stood still.
         gauge video_stall_s: Option<f64> = |at| at.user.video_stall_s();
+        /// Part of the packets of a call that were lost, or late by more than 100 ms.
+        gauge call_missed_share: Option<f64> = |at| at.user.call_missed_share;
         /// Payload of all users of the run.
         gauge run_goodput_bps: f64 = |at| at.run.goodput_bps;
         /// Packets sent again / packets sent in the run.
@@ -282,11 +293,13 @@ record! {
         gauge rtt_ns: u64 = |path| path.rtt.as_nanos();
         /// Share of the packets that the channel loses.
         gauge packet_error_rate: f64 = |path| path.loss.share.get();
+        /// That share was not given: it is what such a link usually loses.
+        label loss_is_assumed: bool = |path| path.is_loss_assumed;
         /// Packets that it loses in a row, on average; null where losses are independent.
         gauge mean_burst_packets: Option<f64> = |path| path.loss.burst;
-        /// Length of the queue before the link, as given.
+        /// The queue that the link has today, as given.
         label queue: String = |path| path.queue.to_string();
-        /// The same in bytes.
+        /// What it holds at most.
         gauge queue_bytes: u64 = |path| path.queue_bytes().get();
         /// Bandwidth-delay product.
         gauge bdp_bytes: u64 = |path| path.bdp().get();
@@ -448,6 +461,17 @@ pub fn rows_table(answer: &Answer) -> Table {
             .collect()
     };
     (columns, rows.iter().flat_map(of_row).collect())
+}
+
+/// The rows of several answers as one table, such as those for several numbers of users.
+#[must_use]
+pub fn answers_table(answers: &[Answer]) -> Table {
+    let mut rows = Vec::new();
+    for answer in answers {
+        rows.extend(rows_table(answer).1);
+    }
+    let columns = [RowRecord::columns(), CellRecord::columns()].concat();
+    (columns, rows)
 }
 
 /// A table with a row for each user of each run.

@@ -2,7 +2,8 @@
 //! or as a scenario of their own.
 
 use super::answer::{Answer, Row};
-use super::crowd::Crowd;
+use super::calls::CallWatch;
+use super::crowd::{BACKGROUND, Crowd};
 use super::path::NetworkPath;
 use super::pep::Pep;
 use super::result::RunResult;
@@ -22,7 +23,8 @@ impl Answer {
     /// If the run hits a bound.
     pub fn replay(&self, row: &Row, size: usize, options: &Options) -> Result<Outcome, Error> {
         let shared = self.beside.is_some();
-        self.crowd(row, size, shared).run(&self.path, options)
+        self.crowd(row, size, shared)
+            .run(&self.path_of(row), options)
     }
 
     /// The same run, with every event reported to `observer`.
@@ -38,7 +40,7 @@ impl Answer {
     ) -> Result<Outcome, Error> {
         let shared = self.beside.is_some();
         let crowd = self.crowd(row, size, shared);
-        crowd.observe(&self.path, options, observer)
+        crowd.observe(&self.path_of(row), options, observer)
     }
 
     /// The scenario that [`Answer::replay`] runs with this seed: over a profile each
@@ -48,7 +50,7 @@ impl Answer {
     /// If it cannot be built.
     pub fn scenario_of_run(&self, row: &Row, size: usize, seed: u64) -> Result<Scenario, Error> {
         let crowd = self.crowd(row, size, self.beside.is_some());
-        let built = crowd.scenario(&self.path.of_run(seed));
+        let built = crowd.scenario(&self.path_of(row).of_run(seed));
         built.map(|(scenario, _)| scenario)
     }
 
@@ -88,7 +90,13 @@ impl Answer {
         shared: bool,
         seed: u64,
     ) -> Result<RunResult, Error> {
-        self.one_over(&self.path, row, size, shared, seed)
+        self.one_over(&self.path_of(row), row, size, shared, seed)
+    }
+
+    /// The path of a row: with its queue.
+    #[must_use]
+    pub fn path_of(&self, row: &Row) -> NetworkPath {
+        self.path.with_queue(self.queue(row))
     }
 
     /// True if users of a row and those of what others run are alike: then a run of the
@@ -121,10 +129,14 @@ impl Answer {
             stop: self.stop.clone(),
             ..Options::default()
         };
-        let outcome = crowd.run(&self.path, &options)?;
+        let (outcome, calls) = self.made(&crowd, &self.path_of(row), &options)?;
         let users = crowd.users.len() as u32;
-        let own = RunResult::of(&outcome, &crowd.work, users, |_| false);
-        let mut shared = RunResult::of(&outcome, &crowd.work, users, |u| self.is_other(u));
+        let of = |is_other: &dyn Fn(u32) -> bool| {
+            let result = RunResult::of(&outcome, &crowd.work, users, is_other);
+            result.with_calls(calls.as_ref(), outcome.ended_at)
+        };
+        let own = of(&|_| false);
+        let mut shared = of(&|user| self.is_other(user));
         // It was made once.
         shared.packets = 0;
         Ok([own, shared])
@@ -145,16 +157,33 @@ impl Answer {
             stop: self.stop.clone(),
             ..Options::default()
         };
-        let outcome = crowd.run(path, &options)?;
+        let (outcome, calls) = self.made(&crowd, path, &options)?;
         let users = crowd.users.len() as u32;
         let is_other = |user| shared && self.is_other(user);
-        Ok(RunResult::of(&outcome, &crowd.work, users, is_other))
+        let result = RunResult::of(&outcome, &crowd.work, users, is_other);
+        Ok(result.with_calls(calls.as_ref(), outcome.ended_at))
     }
 
-    /// Who runs what others run: users take turns, whole groups of mixed
-    /// traffic together.
-    const fn is_other(&self, user: u32) -> bool {
-        (user / self.traffic.least_users()) % 2 == 1
+    /// Makes a run, and watches the calls that it has; the simulator alone says of them when
+    /// packets arrive.
+    fn made(
+        &self,
+        crowd: &Crowd<'_>,
+        path: &NetworkPath,
+        options: &Options,
+    ) -> Result<(Outcome, Option<CallWatch>), Error> {
+        if !self.traffic.has_calls() || !self.is_simulated() {
+            return Ok((crowd.run(path, options)?, None));
+        }
+        let (scenario, _) = crowd.scenario(&path.of_run(options.seed))?;
+        let mut watch = CallWatch::new(&scenario, path, |flow| flow != BACKGROUND);
+        let outcome = crowd.observe(path, options, &mut watch)?;
+        Ok((outcome, Some(watch)))
+    }
+
+    /// Who runs what others run: users of the same activity take turns.
+    fn is_other(&self, user: u32) -> bool {
+        self.traffic.place_of_user(user) % 2 == 1
     }
 
     /// The users of a row.
@@ -187,7 +216,9 @@ impl Answer {
     /// If it cannot be built.
     pub fn scenario(&self, row: &Row, size: usize, shared: bool) -> Result<Scenario, Error> {
         let crowd = self.crowd(row, size, shared || self.beside.is_some());
-        crowd.scenario(&self.path).map(|(scenario, _)| scenario)
+        crowd
+            .scenario(&self.path_of(row))
+            .map(|(scenario, _)| scenario)
     }
 
     /// The scenario of [`scenario_of_run`](Answer::scenario_of_run) with the seed of the run

@@ -1,10 +1,11 @@
 //! What users experience in one run, and what the run did to the link.
 
+use super::calls::CallWatch;
 use super::crowd::{self, BACKGROUND};
 use super::traffic::{Activity, Work};
 use bentpipe_outcome::{FlowOutcome, Outcome};
 use bentpipe_study::stats::mean;
-use bentpipe_units::Duration;
+use bentpipe_units::{Duration, Time};
 
 /// What one user experienced in one run. Units stand in the names.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +32,9 @@ pub struct UserResult {
     pub stalls: u64,
     /// How long it stood still after it had begun.
     pub stall_s: f64,
+    /// Part of the packets of a call that were lost or late, of both ways; `None` for other
+    /// activities, and where the host does not say when packets arrive.
+    pub call_missed_share: Option<f64>,
 }
 
 impl UserResult {
@@ -103,6 +107,10 @@ impl RunResult {
                 continue;
             }
             own.push(result);
+            // What a setting does not control does not count as its own.
+            if matches!(result.activity, Activity::Upload | Activity::Call) {
+                continue;
+            }
             for flow in [Some(flow), objects].into_iter().flatten() {
                 sent += flow.packets_sent;
                 resent += flow.retransmissions;
@@ -143,6 +151,23 @@ impl RunResult {
         }
     }
 
+    /// Says of users who talk what came in time until the run ended.
+    pub(super) fn with_calls(mut self, watch: Option<&CallWatch>, end: Time) -> RunResult {
+        let Some(watch) = watch else {
+            return self;
+        };
+        for user in self.own.iter_mut().chain(&mut self.others) {
+            if user.activity != Activity::Call {
+                continue;
+            }
+            let ways = ["", "-back"].map(|suffix| crowd::name(user.user, suffix));
+            let counts = ways.iter().filter_map(|flow| watch.missed(flow, end));
+            let (missed, all) = counts.fold((0, 0), |sum, way| (sum.0 + way.0, sum.1 + way.1));
+            user.call_missed_share = (all > 0).then(|| missed as f64 / all as f64);
+        }
+        self
+    }
+
     /// Mean time of the own users with this activity; `None` if there are none
     /// or one did not end.
     #[must_use]
@@ -165,13 +190,15 @@ impl RunResult {
     /// Own users whose download, pages or video did not end.
     #[must_use]
     pub fn unfinished(&self) -> usize {
-        self.own.iter().filter(|user| user.time_s.is_none()).count()
+        let timed = self.own.iter().filter(|user| user.activity.is_timed());
+        timed.filter(|user| user.time_s.is_none()).count()
     }
 
-    /// Rates of the own users, bit/s, ascending.
+    /// Rates of the own users, bit/s, ascending; calls have none.
     #[must_use]
     pub fn rates_bps(&self) -> Vec<f64> {
-        let mut rates: Vec<f64> = self.own.iter().map(|user| user.rate_bps).collect();
+        let timed = self.own.iter().filter(|user| user.activity.is_timed());
+        let mut rates: Vec<f64> = timed.map(|user| user.rate_bps).collect();
         rates.sort_by(f64::total_cmp);
         rates
     }
@@ -203,11 +230,13 @@ fn user_result(
         startup_s: None,
         stalls: 0,
         stall_s: 0.0,
+        call_missed_share: None,
     };
     let ended = flow.transfer_time.is_some();
     let bits = flow.delivered.as_f64() * 8.0;
     match activity {
-        Activity::Download => {
+        Activity::Call => {}
+        Activity::Download | Activity::Upload => {
             result.time_s = flow.transfer_time.map(Duration::as_secs);
             result.rate_bps = result.time_s.map_or(0.0, |time| bits / time);
         }

@@ -6,9 +6,12 @@
 //! | web | reads [`PAGES`] pages over one connection, as over HTTP/2, with pauses of 8 s on average; sizes are log-normal, their deviation is their mean, none is above five times that. Beside it, over another connection, objects of about 30 kB a second apart: what a page fetches while it is read |
 //! | video | watches 60 s of video at a constant quality: segments of 4 s, playback from the first on, at most 30 s ahead. The bitrate is the highest step of [`LADDER`] that needs less than 70% of the user's share of the link |
 //! | mixed | the first downloads, the second browses, the third watches, and so on |
+//! | a mix | as many as its shares say do each ([`Mix`]); besides these, upload [`UPLOAD`] with the default transport, or talk: datagrams both ways, whose packets are late after [`CALL_DEADLINE`] more than the way takes |
 
+use super::mix::Mix;
 use bentpipe_traffic::{Application, PageConnection, VideoSettings, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate};
+use std::fmt;
 
 /// Pages that a user of the web reads.
 pub const PAGES: u32 = 6;
@@ -38,6 +41,8 @@ pub enum Traffic {
     Video,
     /// A third each.
     Mixed,
+    /// As many of them do each as the mix says.
+    Mix(Mix),
 }
 
 /// What one user does.
@@ -50,11 +55,22 @@ pub enum Activity {
     Web,
     /// Watches a video.
     Video,
+    /// Uploads a file, with the transport that its host has today.
+    Upload,
+    /// Talks: datagrams both ways as long as others do something, under no transport's
+    /// control.
+    Call,
 }
 
 impl Activity {
     /// Every activity.
-    pub const ALL: [Activity; 3] = [Activity::Download, Activity::Web, Activity::Video];
+    pub const ALL: [Activity; 5] = [
+        Activity::Download,
+        Activity::Web,
+        Activity::Video,
+        Activity::Upload,
+        Activity::Call,
+    ];
 
     /// What its time is the time of, as a noun.
     #[must_use]
@@ -63,22 +79,32 @@ impl Activity {
             Activity::Download => "download",
             Activity::Web => "page",
             Activity::Video => "video",
+            Activity::Upload => "upload",
+            Activity::Call => "call",
         }
     }
 
-    /// Its name in JSON.
+    /// Its name in JSON, and in a mix.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Activity::Download => "download",
             Activity::Web => "web",
             Activity::Video => "video",
+            Activity::Upload => "upload",
+            Activity::Call => "call",
         }
+    }
+
+    /// True if a user waits for it to end: a call has no time, but packets that come late.
+    #[must_use]
+    pub const fn is_timed(self) -> bool {
+        !matches!(self, Activity::Call)
     }
 }
 
 impl Traffic {
-    /// Every kind with its name.
+    /// Every kind with its name; a mix has none.
     pub const ALL: [(&'static str, Traffic); 4] = [
         ("download", Traffic::Download),
         ("web", Traffic::Web),
@@ -86,53 +112,108 @@ impl Traffic {
         ("mixed", Traffic::Mixed),
     ];
 
-    /// As the command line and JSON have it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        let found = Traffic::ALL.iter().find(|(_, traffic)| *traffic == self);
-        found.map_or("", |(name, _)| name)
-    }
-
     /// What the user with this number does, counted from zero.
     #[must_use]
-    pub const fn of_user(self, user: u32) -> Activity {
+    pub fn of_user(self, user: u32) -> Activity {
         match (self, user % 3) {
             (Traffic::Download, _) | (Traffic::Mixed, 0) => Activity::Download,
             (Traffic::Web, _) | (Traffic::Mixed, 1) => Activity::Web,
             (Traffic::Video, _) | (Traffic::Mixed, _) => Activity::Video,
+            (Traffic::Mix(mix), _) => mix.of_user(user),
         }
     }
 
-    /// The activities that it consists of.
+    /// How many users with a smaller number do the same.
+    pub(super) fn place_of_user(self, user: u32) -> u32 {
+        match self {
+            Traffic::Download | Traffic::Web | Traffic::Video => user,
+            Traffic::Mixed => user / 3,
+            Traffic::Mix(mix) => mix.place_of_user(user),
+        }
+    }
+
+    /// The activities that it consists of and that take a time, which is what is compared.
     #[must_use]
     pub fn activities(self) -> Vec<Activity> {
         match self {
             Traffic::Download => vec![Activity::Download],
             Traffic::Web => vec![Activity::Web],
             Traffic::Video => vec![Activity::Video],
-            Traffic::Mixed => Activity::ALL.to_vec(),
+            Traffic::Mixed => vec![Activity::Download, Activity::Web, Activity::Video],
+            Traffic::Mix(mix) => mix
+                .parts()
+                .map(|(of, _)| of)
+                .filter(|a| a.is_timed())
+                .collect(),
         }
     }
 
+    /// True if there are several of them.
+    #[must_use]
+    pub fn is_mixed(self) -> bool {
+        self.activities().len() > 1
+    }
+
+    /// True if some of the users talk.
+    #[must_use]
+    pub fn has_calls(self) -> bool {
+        matches!(self, Traffic::Mix(mix) if mix.percent(Activity::Call) > 0)
+    }
+
     /// Users without `--users`.
-    pub(super) const fn least_users(self) -> u32 {
+    pub(super) fn least_users(self) -> u32 {
         match self {
             Traffic::Mixed => 3,
             Traffic::Download | Traffic::Web | Traffic::Video => 1,
+            Traffic::Mix(mix) => mix.least_users(),
         }
     }
 
     /// Size of a download, or mean size of a page, unless it is set.
     pub(super) const fn default_size(self) -> Bytes {
         match self {
-            Traffic::Web => Bytes::new(2_000_000),
-            Traffic::Download | Traffic::Video | Traffic::Mixed => Bytes::new(10_000_000),
+            Traffic::Web => PAGE,
+            Traffic::Download | Traffic::Video | Traffic::Mixed | Traffic::Mix(_) => {
+                Bytes::new(10_000_000)
+            }
         }
     }
 }
 
-/// Mean size of a page where the size is that of downloads.
+impl fmt::Display for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Traffic::Mix(mix) => write!(f, "{mix}"),
+            other => {
+                let found = Traffic::ALL.iter().find(|(_, traffic)| traffic == other);
+                f.write_str(found.map_or("", |(name, _)| name))
+            }
+        }
+    }
+}
+
+/// Mean size of a page, unless it is set.
 const PAGE: Bytes = Bytes::new(2_000_000);
+
+/// What a user uploads: a few photos.
+pub const UPLOAD: Bytes = Bytes::new(2_000_000);
+
+/// A call: G.711 at 64 kbit/s in packets of 20 ms, which are 200 bytes with RTP, UDP and IP.
+const CALL_RATE: Rate = Rate::from_bps(80_000);
+const CALL_PACKET: Bytes = Bytes::new(200);
+
+/// A packet of a call is late if it takes this much longer than the way takes without queues:
+/// what a receiver holds back to even out delays.
+pub const CALL_DEADLINE: Duration = Duration::from_millis(100);
+
+/// One way of a call.
+const fn voice() -> Application {
+    Application::ConstantRate {
+        rate: CALL_RATE,
+        packet_size: CALL_PACKET,
+        control: None,
+    }
+}
 
 /// The work of the users on one link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,8 +235,8 @@ impl Work {
             Activity::Download => vec![("", Application::Transfer { size: self.size })],
             Activity::Web => {
                 let page = match self.traffic {
-                    Traffic::Mixed => PAGE,
-                    _ => self.size,
+                    Traffic::Web => self.size,
+                    _ => PAGE,
                 };
                 let pages = reader(page, 5, Duration::from_secs(8), self.pages);
                 let count = OBJECTS * self.pages / PAGES;
@@ -163,6 +244,8 @@ impl Work {
                 vec![("", pages), ("-objects", objects)]
             }
             Activity::Video => vec![("", self.video())],
+            Activity::Upload => vec![("", Application::Transfer { size: UPLOAD })],
+            Activity::Call => vec![("", voice()), ("-back", voice())],
         }
     }
 
@@ -221,10 +304,10 @@ mod tests {
     #[test]
     fn users_of_mixed_traffic_take_turns() {
         let activities: Vec<Activity> = (0..4).map(|u| Traffic::Mixed.of_user(u)).collect();
-        assert_eq!(&activities[..3], Activity::ALL);
+        assert_eq!(&activities[..3], &Activity::ALL[..3]);
         assert_eq!(activities[3], Activity::Download);
         for (name, traffic) in Traffic::ALL {
-            assert_eq!(traffic.name(), name);
+            assert_eq!(traffic.to_string(), name);
             assert_eq!(traffic.activities()[0], traffic.of_user(0));
         }
     }

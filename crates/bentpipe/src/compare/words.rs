@@ -141,6 +141,10 @@ impl Answer {
         match self.traffic {
             Traffic::Web => "page",
             Traffic::Video => "video",
+            Traffic::Mix(_) => {
+                let activities = self.traffic.activities();
+                activities.first().map_or("download", |of| of.unit())
+            }
             _ => "download",
         }
     }

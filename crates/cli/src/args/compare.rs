@@ -17,6 +17,8 @@ Examples:
   bentpipe compare
   bentpipe compare --rate 50Mbit/s --loss 0.01% --users 20 --pep none,split
   bentpipe compare --rate 512kbit/s --loss '5% in bursts of 8 packets' --size 1MB
+  bentpipe compare --queue '0.25 BDP,1 BDP,codel,fq-codel,red' --users 5
+  bentpipe compare --users 1,5,20 --csv rows.csv
   bentpipe compare --transport bbr --beside cubic --users 10
   bentpipe compare --traffic web --users 5 --background '20% in bursts'
   bentpipe compare --size 100kB,1MB,100MB --transport 'cubic,cubic + IW 32,bbr'
@@ -35,6 +37,11 @@ A transport is a congestion control and, after plus signs, what is changed aroun
 it: `IW 32` (initial window, segments), `clamp 1 BDP` (the window at most),
 `buffers` (that hold what the link does), `k=4` (a parameter). `--transport all`
 compares every name.
+
+The first --queue is the one that the link has today; others are compared with it, and
+the answer says what to type at the router. codel, fq-codel, pie and red are set for
+the link: an interval of the round trip, a target of a twentieth of it. `codel 1000
+packets target 5 ms` sets them otherwise.
 
 A verdict is clear, with an error of at most 5% over all settings and looks at the
 runs; borderline, if what decides lies near a threshold (a gain of 3%, or 5% for a
@@ -81,6 +88,11 @@ pub(crate) struct Compare {
     /// `-`, print the scenario instead of the answer
     #[arg(long, value_names = ["ROW", "FILE"], num_args = 1..=2)]
     pub(crate) scenario_of: Option<Vec<String>>,
+    /// Write the table with all columns as comma-separated values, units in their names:
+    /// a row for each transport, proxy, queue, size and number of users; - for standard
+    /// output in the place of the answer
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
     /// Print more: all columns, what each transport is, and the settings that
     /// results must share to be comparable
     #[arg(long)]

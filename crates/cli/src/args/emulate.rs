@@ -1,7 +1,7 @@
 //! What `bentpipe emulate` takes.
 
 use super::PcapAt;
-use bentpipe::compare::{Loss, QueueLength};
+use bentpipe::compare::{Loss, Queue};
 use bentpipe_units::{Duration, Rate};
 use clap::Args;
 use std::path::PathBuf;
@@ -46,9 +46,10 @@ pub(crate) struct Emulate {
     /// `5% in bursts of 8 packets` [default: none]
     #[arg(long, value_name = "LOSS")]
     pub(crate) loss: Option<Loss>,
-    /// Queue before the link: `1 BDP`, `100 packets` or `64 kB` [default: 1 BDP]
-    #[arg(long, value_name = "LENGTH")]
-    pub(crate) queue: Option<QueueLength>,
+    /// Queue before the link: `1 BDP`, `100 packets`, `64 kB`, `100 ms`, or codel,
+    /// fq-codel, pie or red, set for the link [default: 1 BDP]
+    #[arg(long, value_name = "QUEUE")]
+    pub(crate) queue: Option<Queue>,
     /// Rate of the way back [default: a fifth of --rate]
     #[arg(long, value_name = "RATE")]
     pub(crate) return_rate: Option<Rate>,

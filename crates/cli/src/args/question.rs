@@ -2,6 +2,7 @@
 
 use bentpipe::compare::{Kind, OptionSpec, Question, QuestionError};
 use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 use std::ffi::{OsStr, OsString};
@@ -61,7 +62,8 @@ fn argument(option: &'static OptionSpec<Question>) -> Arg {
         .display_order(place(option.name))
         .value_parser(Reader(option))
         .hide_possible_values(true)
-        .allow_hyphen_values(matches!(option.kind, Kind::Place | Kind::Number))
+        // `-5ms` is a wrong value of the option, and no option of its own.
+        .allow_hyphen_values(!matches!(option.kind, Kind::File | Kind::Orbit))
         .conflicts_with_all(option.excludes)
         .requires_all(option.needs);
     let argument = match option.several {
@@ -76,6 +78,17 @@ fn argument(option: &'static OptionSpec<Question>) -> Arg {
         Some(default) => argument.default_value(default),
         None => argument,
     }
+}
+
+/// True for an option of the command, such as `--loss` or `--loss=1%`: the value before it
+/// was forgotten.
+fn is_option(command: &Command, word: &str) -> bool {
+    let Some(long) = word.strip_prefix("--") else {
+        return false;
+    };
+    let name = long.split_once('=').map_or(long, |(name, _)| name);
+    let mut arguments = command.get_arguments();
+    name == "help" || arguments.any(|argument| argument.get_long() == Some(name))
 }
 
 /// Refuses texts that the option does not take.
@@ -94,6 +107,18 @@ impl TypedValueParser for Reader {
         if self.0.kind == Kind::File {
             let file = PathBufValueParser::new().parse_ref(command, argument, value)?;
             return Ok(file.into());
+        }
+        if let (Some(argument), Some(word)) = (argument, value.to_str())
+            && is_option(command, word)
+        {
+            let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
+            let name = ContextValue::String(argument.to_string());
+            error.insert(ContextKind::InvalidArg, name);
+            error.insert(
+                ContextKind::InvalidValue,
+                ContextValue::String(String::new()),
+            );
+            return Err(error);
         }
         let option = self.0;
         let read = move |text: &str| option.check(OsStr::new(text));

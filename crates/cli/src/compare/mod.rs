@@ -13,7 +13,7 @@ use bentpipe_outcome::write_whole;
 use bentpipe_present::answer::{self, why};
 use bentpipe_units::Time;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Compares and prints.
 pub(crate) fn main(
@@ -31,9 +31,15 @@ pub(crate) fn main(
     let orbit = question.orbit.iter().map(PathBuf::from);
     let read: Vec<PathBuf> = orbit.chain(question.trace.iter().cloned()).collect();
     let row_file = args.scenario_of.as_deref().and_then(scenario_file);
-    let files = pictures.chain(&args.report).chain(&row_file);
+    let table = args.csv.iter().filter(|file| !is_stdout(file));
+    let files = pictures.chain(&args.report).chain(&row_file).chain(table);
     let files = files.chain(args.recorded.files());
     outputs::check(&read, files.map(PathBuf::as_path))?;
+    check_csv(args)?;
+    let questions = comparison.by_users();
+    if questions.len() > 1 {
+        return by_users(args, &questions, out);
+    }
     check_rows(args, &comparison)?;
     let (answer, measured) = answers(args, &comparison)?;
     if let Some([row, ..]) = args.scenario_of.as_deref() {
@@ -59,7 +65,12 @@ pub(crate) fn main(
         }
         document
     };
+    let printed = match &args.csv {
+        Some(file) => csv(file, std::slice::from_ref(&answer), out)?,
+        None => false,
+    };
     match &measured {
+        _ if printed => {}
         Some(measured) if args.json => out.json(&serde_json::json!({
             "simulated": document(),
             "measured": answer::document(measured, BUILD),
@@ -67,11 +78,11 @@ pub(crate) fn main(
         None if args.json => out.json(&document())?,
         _ => answer::print(&answer, BUILD, args.details, out)?,
     }
-    if let (Some(explained), false) = (&explained, args.json) {
+    if let (Some(explained), false) = (&explained, args.json || printed) {
         out.line("")?;
         why::print(&answer, explained, out)?;
     }
-    if let (Some(measured), false) = (&measured, args.json) {
+    if let (Some(measured), false) = (&measured, args.json || printed) {
         live::beside(&answer, measured, out)?;
     }
     if args.recorded.is_any() {
@@ -185,6 +196,74 @@ fn explained(args: &args::Compare, answer: &Answer) -> Result<Option<Vec<Explain
     let rows = why::rows(answer, &named(why))?;
     let size = answer.sizes.len().saturating_sub(1);
     Ok(Some(answer.explain_beside(&rows, size)?))
+}
+
+/// What the table as comma-separated values does not go with.
+fn check_csv(args: &args::Compare) -> Result<(), Failure> {
+    if args.json && args.csv.as_deref().is_some_and(is_stdout) {
+        return Err(Failure::new(
+            "--json and --csv - both write to standard output",
+        ));
+    }
+    if args.csv.is_some() && args.on == On::Both {
+        return Err(Failure::new(
+            "--csv is for one kind of hosts, not --on both",
+        ));
+    }
+    Ok(())
+}
+
+/// The answers for several numbers of users.
+fn by_users(
+    args: &args::Compare,
+    questions: &[Comparison],
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let of_one = [
+        ("plot", args.plot.is_some()),
+        ("curves", args.curves.is_some()),
+        ("report", args.report.is_some()),
+        ("why", args.why.is_some()),
+        ("scenario-of", args.scenario_of.is_some()),
+        ("row", args.recorded.is_any()),
+        ("on", args.on != On::Sim),
+    ];
+    if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+        let text = format!("--{name} is for one number of users; --users has several");
+        return Err(Failure::new(text));
+    }
+    let answers: Vec<Answer> = questions.iter().map(asked).collect::<Result<_, _>>()?;
+    let printed = match &args.csv {
+        Some(file) => csv(file, &answers, out)?,
+        None => false,
+    };
+    match args.json {
+        _ if printed => {}
+        true => out.json(&answer::by_users::document(&answers, BUILD))?,
+        false => answer::by_users::print(&answers, BUILD, args.details, out)?,
+    }
+    if answers.iter().all(|answer| answer.recommended().is_none()) {
+        crate::exit::talk("nothing can be recommended");
+        return Ok(Status::Worse);
+    }
+    Ok(Status::Done)
+}
+
+/// Writes the rows of answers as a table; true if it went to standard output.
+fn csv(file: &Path, answers: &[Answer], out: &mut Output) -> Result<bool, Failure> {
+    let text = answer::by_users::csv(answers).map_err(|e| Failure::new(e.to_string()))?;
+    if is_stdout(file) {
+        out.text(&text)?;
+        return Ok(true);
+    }
+    write_whole(file, text.as_bytes()).map_err(|e| Failure::new(e.to_string()))?;
+    crate::exit::talk(format_args!("wrote {}", file.display()));
+    Ok(false)
+}
+
+/// `-` stands for standard output.
+fn is_stdout(file: &Path) -> bool {
+    file.as_os_str() == "-"
 }
 
 /// The answer, and with `--on both` that of real hosts as well.

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::exit::Failure;
-use bentpipe::compare::{Comparison, Loss, QueueLength};
+use bentpipe::compare::{Comparison, Loss};
 use bentpipe_scenario::Scenario;
 use bentpipe_units::{Duration, Rate};
 
@@ -12,7 +12,7 @@ pub(super) fn scenario(args: &args::Emulate) -> Result<Scenario, Failure> {
         .rate(args.rate.unwrap_or(Rate::from_mbps(10)))
         .rtt(args.rtt.unwrap_or(Duration::from_millis(600)))
         .loss(args.loss.unwrap_or(Loss::NONE))
-        .queue(args.queue.unwrap_or(QueueLength::Bdp(1.0)));
+        .queue(args.queue.unwrap_or_default());
     if let Some(rate) = args.return_rate {
         comparison = comparison.return_rate(rate);
     }

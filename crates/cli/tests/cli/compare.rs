@@ -325,8 +325,38 @@ fn mistakes_are_explained() {
 
     For more information, try '--help'.
     ");
+    for (words, says) in [
+        (["--rtt", "-5ms"], "invalid value '-5ms' for '--rtt <TIME>'"),
+        (
+            ["--seed", "-1"],
+            "invalid value '-1' for '--seed <N>': expected a whole number",
+        ),
+        (
+            ["--users", "2.5"],
+            "'--users <N>': expected a whole number from 1 to 1000",
+        ),
+        (
+            ["--seed", "99999999999999999999"],
+            "expected a whole number from 0 to 18446744073709551615",
+        ),
+        (["--loss", "-1%"], "invalid value '-1%' for '--loss <LOSS>'"),
+        (
+            ["--rtt", "--loss"],
+            "a value is required for '--rtt <TIME>'",
+        ),
+        (
+            ["--transport", ""],
+            "invalid value '' for '--transport': it is empty",
+        ),
+        (["--traffic", "web 50%,video 30%"], "the shares come to 80%"),
+        (["--traffic", "wbe"], "download 10%`; did you mean `web`?"),
+        (["--queue", "codle"], "did you mean `codel`?"),
+    ] {
+        let error = bentpipe(&[&["compare"], &words[..]].concat()).refused();
+        assert!(error.contains(says), "{error}");
+    }
     insta::assert_snapshot!(bentpipe(&["compare", "--queue", "10 fish"]).refused(), @"
-    error: invalid value '10 fish' for '--queue <LENGTH>': unknown unit `fish` in `10 fish`: expected a length with its unit, such as `1 BDP`, `100 packets` or `64 kB`
+    error: invalid value '10 fish' for '--queue <QUEUES>': unknown unit `fish` in `10 fish`: expected a length with its unit, such as `1 BDP`, `100 packets`, `64 kB` or `100 ms`, or codel, fq-codel, pie or red, with a length and `target 30 ms` behind it where they are not to be set for the link
 
     For more information, try '--help'.
     ");
@@ -384,4 +414,73 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn queues_are_compared_and_switched_on_at_the_router() {
+    let text = bentpipe(&[
+        "compare",
+        "--rate=2Mbit/s",
+        "--loss=0",
+        "--size=300kB",
+        "--queue=0.1 BDP,fq-codel",
+        "--transport=cubic",
+        "--runs=1",
+    ])
+    .ok();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(
+        words.contains("queue 0.1 BDP, compared with fq-codel"),
+        "{text}"
+    );
+    assert!(
+        text.contains("tc qdisc replace dev IFACE parent 1:1 fq_codel limit 1000 "),
+        "{text}"
+    );
+    assert!(text.contains("fq-codel  cubic"), "{text}");
+}
+
+#[test]
+fn numbers_of_users_have_a_verdict_each() {
+    let words = [
+        "compare",
+        "--rate=2Mbit/s",
+        "--size=60kB",
+        "--users=1,3",
+        "--transport=cubic,cubic + IW 32",
+        "--runs=2",
+    ];
+    let text = bentpipe(&words).ok();
+    assert!(text.starts_with("The advice "), "{text}");
+    assert!(text.contains("One user downloading") && text.contains("3 users downloading"));
+    let refused = bentpipe(&[&words[..], &["--plot", "a.svg"]].concat()).refused();
+    assert!(
+        refused.contains("--plot is for one number of users"),
+        "{refused}"
+    );
+    let csv = bentpipe(&[&words[..], &["--csv", "-"]].concat()).ok();
+    assert!(csv.starts_with("users,pep,transport,queue,"), "{csv}");
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+}
+
+#[test]
+fn a_mix_shows_what_each_activity_gets() {
+    let text = bentpipe(&[
+        "compare",
+        "--rate=5Mbit/s",
+        "--loss=0",
+        "--traffic=web 50%,upload 25%,call 25%",
+        "--transport=cubic",
+        "--runs=1",
+    ])
+    .ok();
+    assert!(
+        text.contains("50% browsing, 25% uploading 2 MB, 25% in a call"),
+        "{text}"
+    );
+    assert!(
+        text.contains("missed") && text.contains("upload [s]"),
+        "{text}"
+    );
 }

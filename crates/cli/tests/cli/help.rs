@@ -91,6 +91,17 @@ fn help_explains_commands_and_the_language() {
         // Both a command and a part of the language.
         ("study", "Usage: bentpipe study"),
         ("study", "replications"),
+        // Words of the glossary, kinds and transports.
+        ("aqm", "active queue management"),
+        ("aqm", "kind = \"pie\""),
+        ("codel", "kind = \"codel\""),
+        ("fq-codel", "kind = \"fq-codel\""),
+        ("bbr", "BBR"),
+        ("web", "kind = \"web\""),
+        ("BDP", "bandwidth-delay product"),
+        ("rain", "rain fade"),
+        ("rain", "[link.NAME.fade]"),
+        ("handover", "from one satellite to another"),
         ("trace", "Usage: bentpipe trace"),
         ("trace", "[link.NAME.trace]"),
     ] {

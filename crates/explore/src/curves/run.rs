@@ -72,7 +72,7 @@ pub(super) fn document(chosen: &Chosen, recording: &Recording) -> Value {
             "rate_bps": answer.path.rate.bps(),
             "rtt_s": recording.rtt.as_secs(),
             "bdp_segments": recording.bdp_segments,
-            "queue_packets": answer.path.queue_bytes().as_f64() / 1500.0,
+            "queue_packets": answer.path_of(row).queue_bytes().as_f64() / 1500.0,
             "mss_bytes": recording.mss,
         },
         "series": series(recording, end),

@@ -28,7 +28,7 @@ record! {
         /// The hosts: `linux` or `rfc`.
         label hosts: &'static str = |at| at.0.hosts.name();
         /// What the users do.
-        label traffic: &'static str = |at| at.0.traffic.name();
+        label traffic: String = |at| at.0.traffic.to_string();
         /// How many users there are.
         counter users: u32 = |at| at.0.users;
         /// What half of them run, where that was asked.
@@ -54,6 +54,8 @@ record! {
         counter runs: usize = |at| at.0.most_runs();
         /// Packets that all runs took over links.
         counter packets: u64 = |at| at.0.packets();
+        /// The queues that were compared; the first is the one that the link has today.
+        key queues: Vec<String> = |at| at.0.queues.iter().map(ToString::to_string).collect();
         /// What follows.
         key verdict: VerdictRecord = VerdictRecord::of;
         /// Each proxy with each transport, the fastest of each proxy first.
@@ -114,6 +116,11 @@ record! {
         key text: Vec<String> = |at| at.0.sentences();
         /// How the pick is switched on.
         key switch_on: SwitchOn = |at| at.0.switch_on(at.1);
+        /// How the queue of the pick is switched on; nothing for the one of today.
+        key switch_on_queue: SwitchOn = |at| {
+            let pick = at.0.recommended();
+            pick.map_or_else(SwitchOn::default, |pick| at.0.switch_on_queue(pick))
+        };
     }
 }
 

@@ -1,5 +1,6 @@
 //! The answer of a comparison: text, JSON, figures and a page.
 
+pub mod by_users;
 mod day;
 mod json;
 mod over_time;

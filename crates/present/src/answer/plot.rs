@@ -77,21 +77,18 @@ fn heading(pep: Pep) -> &'static str {
 
 /// The sizes, or what the users of mixed traffic wait for.
 fn columns(answer: &Answer) -> Vec<Column> {
-    if answer.traffic == Traffic::Mixed {
+    if answer.traffic.is_mixed() {
         let last = answer.sizes.len().saturating_sub(1);
-        return Activity::ALL
-            .iter()
+        let activities = answer.traffic.activities().into_iter();
+        return activities
             .map(|activity| Column {
-                label: label(*activity, None),
-                of: Box::new(move |row| row.cells.get(last)?.time_of(*activity)),
+                label: label(activity, None),
+                of: Box::new(move |row| row.cells.get(last)?.time_of(activity)),
             })
             .collect();
     }
-    let activity = match answer.traffic {
-        Traffic::Web => Activity::Web,
-        Traffic::Video => Activity::Video,
-        Traffic::Download | Traffic::Mixed => Activity::Download,
-    };
+    let activities = answer.traffic.activities();
+    let activity = activities.first().copied().unwrap_or(Activity::Download);
     let several = answer.sizes.len() > 1;
     answer
         .sizes
@@ -107,7 +104,10 @@ fn columns(answer: &Answer) -> Vec<Column> {
 fn label(activity: Activity, size: Option<String>) -> String {
     let what = match activity {
         Activity::Video => "Wait for a video".to_owned(),
-        Activity::Download | Activity::Web => format!("Time of a {}", activity.unit()),
+        Activity::Upload => "Time of an upload".to_owned(),
+        Activity::Download | Activity::Web | Activity::Call => {
+            format!("Time of a {}", activity.unit())
+        }
     };
     match size {
         Some(size) => format!("{what}, {size} (s)"),
@@ -230,6 +230,7 @@ pub(super) fn what(answer: &Answer, sizes: &[Bytes]) -> String {
         Traffic::Web => "Pages".to_owned(),
         Traffic::Video => "Videos".to_owned(),
         Traffic::Mixed => "Downloads, pages and videos".to_owned(),
+        Traffic::Mix(mix) => format!("A mix of {mix}"),
         Traffic::Download => format!("Downloads of {}", sizes.join(", ")),
     };
     text += &format!(

@@ -2,8 +2,8 @@
 
 use crate::output::{Output, digits3, percent, seconds};
 use bentpipe::compare::{
-    Activity, Answer, Build, Cell, Certainty, DEFAULT, Hosts, LinkProfile, ProfileKind, Row,
-    Traffic,
+    Activity, Answer, Build, CALL_DEADLINE, Cell, Certainty, DEFAULT, Hosts, LinkProfile,
+    ProfileKind, Queue, QueueDiscipline, Row, Traffic, UPLOAD,
 };
 use bentpipe_report::table::{self, Column, Table, Tone};
 use bentpipe_units::Duration;
@@ -50,6 +50,19 @@ pub fn question(answer: &Answer) -> Vec<String> {
             "in turn downloading {sizes}, browsing, watching video at {}",
             answer.bitrate
         ),
+        Traffic::Mix(mix) => {
+            let part = |(activity, percent): (Activity, u32)| {
+                let what = match activity {
+                    Activity::Download => format!("downloading {sizes}"),
+                    Activity::Web => "browsing".to_owned(),
+                    Activity::Video => format!("watching video at {}", answer.bitrate),
+                    Activity::Upload => format!("uploading {UPLOAD}"),
+                    Activity::Call => "in a call".to_owned(),
+                };
+                format!("{percent}% {what}")
+            };
+            mix.parts().map(part).collect::<Vec<_>>().join(", ")
+        }
         Traffic::Download => format!("downloading {sizes}"),
     };
     let mean = match path.profile.as_ref().is_some_and(|c| c.rtt[0] < c.rtt[2]) {
@@ -60,7 +73,8 @@ pub fn question(answer: &Answer) -> Vec<String> {
     let rate = rate(answer);
     let mut text = format!(
         "{users} {what} over {rate}, RTT {}{mean}, loss {loss}, queue {}",
-        path.rtt, path.queue
+        path.rtt,
+        queues(answer)
     );
     if let Some(beside) = &answer.beside {
         text += &format!("; half of them run {beside}");
@@ -86,6 +100,16 @@ fn about(time: Duration) -> Duration {
     let ns = time.as_nanos();
     let rest = 10_u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(2));
     Duration::from_nanos(ns.saturating_add(rest / 2) / rest * rest)
+}
+
+/// The queue of today, and those that it is compared with.
+pub(super) fn queues(answer: &Answer) -> String {
+    let names: Vec<String> = answer.queues.iter().map(ToString::to_string).collect();
+    match names.as_slice() {
+        [] => answer.path.queue.to_string(),
+        [only] => only.clone(),
+        [today, others @ ..] => format!("{today}, compared with {}", others.join(", ")),
+    }
 }
 
 /// The rate of the link; of a trace its mean, as people write it.
@@ -121,7 +145,7 @@ pub(super) fn of_course(course: &LinkProfile) -> Vec<String> {
     lines
 }
 
-fn verdict(answer: &Answer, build: Build, out: &mut Output) -> io::Result<()> {
+pub(super) fn verdict(answer: &Answer, build: Build, out: &mut Output) -> io::Result<()> {
     let sentences = answer.sentences();
     if let Some((headline, rest)) = sentences.split_first() {
         out.strong(headline)?;
@@ -132,6 +156,16 @@ fn verdict(answer: &Answer, build: Build, out: &mut Output) -> io::Result<()> {
         out.paragraph(0, &switch.text)?;
     }
     for command in &switch.commands {
+        out.command(4, command)?;
+    }
+    let Some(pick) = answer.recommended() else {
+        return Ok(());
+    };
+    let queue = answer.switch_on_queue(pick);
+    if !queue.text.is_empty() {
+        out.paragraph(0, &queue.text)?;
+    }
+    for command in &queue.commands {
         out.command(4, command)?;
     }
     Ok(())
@@ -166,9 +200,14 @@ pub fn table_of(answer: &Answer, details: bool, mark: &'static str) -> Table {
             row.pep.name().to_owned()
         }));
     }
+    if answer.queues.len() > 1 {
+        fields.push(field(Column::text("queue"), |_, row| {
+            answer.queue(row).to_string()
+        }));
+    }
     fields.push(field(Column::text("transport"), move |i, row| {
         let mark = if Some(i) == pick { mark } else { "" };
-        format!("{}{mark}", row.name)
+        format!("{}{mark}", answer.transport(row))
     }));
     fields.extend(times(answer));
     let (gains, harms) = answer.effects();
@@ -273,6 +312,12 @@ fn of_users(answer: &Answer) -> Vec<Field<'_>> {
             mean(|u| u.startup_s.map(|_| u.stalls as f64)),
         ));
     }
+    if answer.traffic.has_calls() {
+        fields.push(field(Column::number("missed"), |_, row| {
+            let missed = last(row).users_mean(|user| user.call_missed_share);
+            missed.map_or_else(String::new, percent)
+        }));
+    }
     if answer.users > 1 {
         let rates = |f: fn(&bentpipe::compare::Rates) -> f64, scale: f64| {
             move |_: usize, row: &Row| {
@@ -336,6 +381,7 @@ pub fn words(answer: &Answer) -> String {
         Traffic::Web => "a page, from the request to the last byte",
         Traffic::Video => "what a viewer waits: for the start and in stalls",
         Traffic::Mixed => "a download, a page, and what a viewer waits for the video",
+        Traffic::Mix(_) => "of each activity; of a video what a viewer waits",
         Traffic::Download => "a download, from the click to the last byte",
     };
     let other = answer.beside.as_deref().unwrap_or(DEFAULT);
@@ -348,8 +394,16 @@ pub fn words(answer: &Answer) -> String {
         match answer.peps().len() > 1 {
             true => format!(" with proxy {}", baseline.pep.name()),
             false => String::new(),
+        } + &match answer.queues.len() {
+            0 | 1 => String::new(),
+            _ => format!(" before a queue of {}", answer.path.queue),
         }
     );
+    let is_fair = |queue: &Queue| queue.discipline == QueueDiscipline::FqCoDel;
+    if answer.queues.iter().any(is_fair) {
+        text += " Before fq-codel that is what waits of all flows; a flow that sends less than its \
+                 share waits less.";
+    }
     if table_has_unknowns(answer) {
         let is_sure = matches!(
             answer.verdict.certainty,
@@ -359,6 +413,11 @@ pub fn words(answer: &Answer) -> String {
             true => " -: not measured: it cannot win.",
             false => " -: not measured: it cannot win, or there was no time.",
         };
+    }
+    if answer.traffic.has_calls() {
+        text += &format!(
+            " missed: packets of calls that are lost, or late by more than {CALL_DEADLINE}."
+        );
     }
     if answer.users > 1 {
         text += " Mbit/s, worst: the user in the middle and the slowest tenth. Jain: 1 if all \

@@ -4,7 +4,7 @@
 use super::{day, print};
 use crate::output::{percent, seconds};
 use bentpipe::compare::{
-    Activity, Answer, Build, Cell, DEFAULT, GIVEN_UP, Row, RunResult, Traffic,
+    Activity, Answer, Build, Cell, DEFAULT, GIVEN_UP, Row, RunResult, Traffic, UPLOAD,
 };
 use bentpipe_report::html::Page;
 use bentpipe_report::intervals::{Bar, Intervals, Weight};
@@ -74,6 +74,8 @@ fn times(page: Page, answer: &Answer) -> Page {
                         format!("A page of about {bytes}")
                     }
                     Activity::Web => "A page".to_owned(),
+                    Activity::Upload => format!("An upload of {UPLOAD}"),
+                    Activity::Call => "A call".to_owned(),
                     Activity::Download => format!("A download of {bytes}"),
                 });
             }
@@ -237,6 +239,8 @@ fn experience(page: Page, answer: &Answer) -> Page {
                 Activity::Video => "Waiting for a video",
                 Activity::Web => "A page",
                 Activity::Download => "A download",
+                Activity::Upload => "An upload",
+                Activity::Call => "A call",
             });
         }
         page = page.table(&users(answer, *activity));
@@ -350,15 +354,22 @@ fn others(answer: &Answer) -> Table {
 }
 
 fn switch_on(page: Page, answer: &Answer, build: Build) -> Page {
-    let switch = answer.switch_on(build);
-    if switch.text.is_empty() && switch.commands.is_empty() {
+    let queue = answer.recommended().map(|row| answer.switch_on_queue(row));
+    let parts = [answer.switch_on(build), queue.unwrap_or_default()];
+    let mut parts = parts
+        .iter()
+        .filter(|part| !part.text.is_empty() || !part.commands.is_empty())
+        .peekable();
+    if parts.peek().is_none() {
         return page;
     }
-    let page = page.heading("What to switch on").paragraph(&switch.text);
-    match switch.commands.is_empty() {
-        true => page,
-        false => page.preformatted(&switch.commands.join("\n")),
-    }
+    parts.fold(page.heading("What to switch on"), |page, part| {
+        let page = page.paragraph(&part.text);
+        match part.commands.is_empty() {
+            true => page,
+            false => page.preformatted(&part.commands.join("\n")),
+        }
+    })
 }
 
 /// What the numbers rest on.
@@ -376,7 +387,7 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
         ),
         ("round trip", format!("{} without queueing", path.rtt)),
         ("loss", print::loss(answer)),
-        ("queue", path.queue.to_string()),
+        ("queue", print::queues(answer)),
     ];
     if let Some(rtt) = path.server_rtt {
         rows.push(("server to gateway", format!("{rtt} round trip")));
@@ -388,10 +399,10 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
     if answer.users > 1 {
         rows.push(("starts", format!("spread over {}", answer.stagger)));
     }
-    rows.push(("traffic", answer.traffic.name().to_owned()));
+    rows.push(("traffic", answer.traffic.to_string()));
     match answer.traffic {
         Traffic::Video => rows.push(("bitrate", answer.bitrate.to_string())),
-        Traffic::Download | Traffic::Web | Traffic::Mixed => {
+        Traffic::Download | Traffic::Web | Traffic::Mixed | Traffic::Mix(_) => {
             rows.push(("size", sizes.join(", ")));
         }
     }

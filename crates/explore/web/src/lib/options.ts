@@ -37,10 +37,11 @@ export type OptionKind =
   | "loss"
   | "length"
   | "count"
-  | "choice"
+  | "text"
   | "size"
   | "transport"
-  | "load";
+  | "load"
+  | "choice";
 
 export type OptionGroup =
   | "link"

@@ -5,6 +5,7 @@ import { change, type Params } from "../../lib/address";
 import { shareable } from "../../lib/share";
 import { Tabs } from "../../ui";
 import { BySize } from "./BySize";
+import { ByUsers, forUsers, numbersOf } from "./ByUsers";
 import { Compared, packed, unpacked } from "./Compared";
 import { loadPresets } from "./hello";
 import { Key } from "./Key";
@@ -18,16 +19,17 @@ import { sharing } from "./share";
 import { Toolbar } from "./Toolbar";
 import { Verdict } from "./Verdict";
 
-/** The tab that compares the sizes. */
+/** The tab that compares the sizes, or the numbers of users. */
 const ALL = "all";
 
 export default function Link({ params }: ViewProps) {
   const run = useMemo(() => new Run("a"), []);
   const ghost = useMemo(() => new Run("b"), []);
+  const users = params["_users"];
   useEffect(() => {
     void loadPresets().catch(() => undefined);
-    return follow(run, () => draft.value);
   }, []);
+  useEffect(() => follow(run, () => forUsers(draft.value, users)), [users]);
   const kept = params["_with"];
   useEffect(() => {
     if (kept === undefined) {
@@ -52,6 +54,7 @@ export default function Link({ params }: ViewProps) {
     if (shown !== null) shareable.value = sharing(shown, { row, size });
   }, [shown?.begin.id, shown?.isFinal, row, size]);
 
+  const numbers = numbersOf(draft.value);
   const keep = (question: Params) => change({ _with: packed(question) });
   const select = (name: string) =>
     change({ _row: name === selected ? "" : name, _beside: "", _seed: "", _user: "", _at: "" });
@@ -75,6 +78,16 @@ export default function Link({ params }: ViewProps) {
         <Panel run={run} />
       </div>
       <div class="link-answer">
+        {numbers.length > 1 && (
+          <Tabs
+            label="Users"
+            value={users === ALL || (users !== undefined && numbers.includes(users)) ? users : (numbers[0] ?? "")}
+            tabs={[...numbers.map((value) => ({ value, label: value })), { value: ALL, label: "By users" }]}
+            onValue={(value) => change({ _users: value === numbers[0] ? "" : value })}
+          >
+            {users === ALL && <ByUsers numbers={numbers} />}
+          </Tabs>
+        )}
         <Failure run={run} />
         <Verdict run={run} />
         {kept !== undefined && (

@@ -90,6 +90,10 @@ function Way({ run }: { run: Run }) {
   );
 }
 
+/** Stands for shares of the users, and shares to begin with. */
+const MIX = "mix";
+const BUSY_HOUR = "web 60%,video 30%,download 10%";
+
 /** The proxies that are compared, each with each transport. */
 function Proxies({ run }: { run: Run }) {
   const option = options.value.get("pep");
@@ -117,6 +121,63 @@ function Proxies({ run }: { run: Run }) {
         </div>
       )}
     </Field>
+  );
+}
+
+/** The queue as a slider; a discipline, or several queues, as text. */
+function Queues({ run }: { run: Run }) {
+  const text = draft.value["queue"] ?? "";
+  const names = options.value.get("queue")?.choices ?? [];
+  const isText = text.includes(",") || names.some(({ value }) => text.startsWith(value));
+  const today = text === "" ? (options.value.get("queue")?.default ?? "1 BDP") : text;
+  const all = [today, ...names.map(({ value }) => value)].join(",");
+  return (
+    <>
+      {isText ? <Text name="queue" label="Queues" run={run} isWide /> : <Quantity field={QUEUE} run={run} />}
+      {!isText && names.length > 0 && (
+        <button type="button" class="link-more" onClick={() => set({ queue: all }, true)}>
+          Compare with {names.map(({ value }) => value).join(", ")}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** A kind of traffic, or shares of the users as text. */
+function Traffic({ run }: { run: Run }) {
+  const option = options.value.get("traffic");
+  const usual = option?.default ?? "download";
+  const value = draft.value["traffic"] ?? usual;
+  const isMix = value.includes("%");
+  const choices = (option?.choices ?? []).map((choice) => choice.value);
+  const choose = (to: string) => set({ traffic: to === MIX ? BUSY_HOUR : to === usual ? "" : to }, true);
+  return (
+    <>
+      <Select
+        label="Traffic"
+        help={option?.help}
+        error={isMix ? undefined : errorOf(run, "traffic")}
+        value={isMix ? MIX : value}
+        options={[...choices, { value: MIX, label: "a mix in per cent" }]}
+        onValue={choose}
+      />
+      {isMix && <Text name="traffic" label="Mix" run={run} isWide />}
+    </>
+  );
+}
+
+/** Users as a slider; several numbers as text. */
+function Users({ run }: { run: Run }) {
+  const several = (draft.value["users"] ?? "").includes(",");
+  return (
+    <>
+      {several ? <Text name="users" label="Numbers of users" run={run} isWide /> : <Quantity field={USERS} run={run} />}
+      {!several && (
+        <button type="button" class="link-more" onClick={() => set({ users: "1,5,20" }, true)}>
+          Compare 1, 5 and 20 users
+        </button>
+      )}
+    </>
   );
 }
 
@@ -193,15 +254,15 @@ export function Panel({ run }: { run: Run }) {
         <Quantity field={RATE} run={run} />
         <Way run={run} />
         <Losses run={run} />
-        <Quantity field={QUEUE} run={run} />
+        <Queues run={run} />
         <details class="link-rest">
           <summary>Return link</summary>
           <Quantity field={RETURN_RATE} run={run} />
         </details>
       </Group>
       <Group title="Users" of="users" run={run}>
-        <Choice name="traffic" label="Traffic" run={run} />
-        <Quantity field={USERS} run={run} />
+        <Traffic run={run} />
+        <Users run={run} />
         <Sizes run={run} />
         <details
           class="link-rest"

@@ -116,10 +116,11 @@ export function Verdict({ run }: { run: Run }) {
           </Button>
         </span>
       )}
-      {verdict !== null && verdict.switch_on.text !== "" && (
+      {verdict !== null && (verdict.switch_on.text !== "" || verdict.switch_on_queue.text !== "") && (
         <details class="link-how">
           <summary>How to switch it on</summary>
           <Commands how={verdict.switch_on} what={verdict.headline} />
+          <Commands how={verdict.switch_on_queue} what="the queue" />
         </details>
       )}
     </section>

@@ -34,6 +34,7 @@ export interface CellRecord {
   /** time before the video begins */ readonly video_startup_s: number | null;
   /** times that the video stops */ readonly video_stalls: number | null;
   /** how long it stands still */ readonly video_stall_s: number | null;
+  /** part of the packets of calls that were lost, or late by more than 100 ms */ readonly call_missed_share: number | null;
   /** payload of all users over the time that they were there */ readonly goodput_bps: number;
   /** packets sent again / packets sent */ readonly resent_share: number;
   /** 95th percentile of the wait at the link */ readonly p95_queueing_delay_s: number;
@@ -95,6 +96,7 @@ export interface AnswerRecord {
   /** seed of the first run */ readonly seed: number;
   /** most runs that a row has */ readonly runs: number;
   /** packets that all runs took over links */ readonly packets: number;
+  /** the queues that were compared; the first is the one that the link has today */ readonly queues: readonly string[];
   /** what follows */ readonly verdict: VerdictRecord;
   /** each proxy with each transport, the fastest of each proxy first */ readonly rows: readonly RowRecord[];
   /** what changes of the link cost */ readonly changes_cost: readonly ChangeRecord[];
@@ -107,9 +109,10 @@ export interface LinkRecord {
   /** rate back to the sender */ readonly return_rate_bps: number;
   /** round-trip propagation time; over satellites its mean */ readonly rtt_ns: number;
   /** share of the packets that the channel loses */ readonly packet_error_rate: number;
+  /** that share was not given: it is what such a link usually loses */ readonly loss_is_assumed: boolean;
   /** packets that it loses in a row, on average; null where losses are independent */ readonly mean_burst_packets: number | null;
-  /** length of the queue before the link, as given */ readonly queue: string;
-  /** the same in bytes */ readonly queue_bytes: number;
+  /** the queue that the link has today, as given */ readonly queue: string;
+  /** what it holds at most */ readonly queue_bytes: number;
   /** bandwidth-delay product */ readonly bdp_bytes: number;
   /** round trip between the server and the gateway, where they are two nodes */ readonly server_rtt_ns: number | null;
   /** how the link changes with time, if it does */ readonly course: ProfileRecord | null;
@@ -145,6 +148,7 @@ export interface VerdictRecord {
   /** what a verdict that is not clear stands against */ readonly against: AgainstRecord | null;
   /** sentences; the first is the headline */ readonly text: readonly string[];
   /** how the pick is switched on */ readonly switch_on: SwitchOn;
+  /** how the queue of the pick is switched on; nothing for the one of today */ readonly switch_on_queue: SwitchOn;
 }
 
 export interface RowName {
@@ -201,11 +205,13 @@ export interface SwitchOn {
 
 export interface RowRecord {
   /** proxy at the gateway */ readonly pep: string;
-  /** congestion control and what is changed around it */ readonly transport: string;
+  /** congestion control and what is changed around it, with the queue unless it is the first */ readonly transport: string;
+  /** queue before the link */ readonly queue: string;
   /** what it is, in a line */ readonly about: string;
   /** how far it is from being used */ readonly availability: string;
   /** true if all of it can be switched on today */ readonly deployable: boolean;
   /** how it is switched on */ readonly switch_on: SwitchOn;
+  /** how the queue before the link is switched on; nothing for the one of today */ readonly switch_on_queue: SwitchOn;
   /** time saved against the default */ readonly gain: Gain | null;
   /** time that users of the default lose beside it */ readonly others: Harm | null;
   /** one for each size */ readonly cells: readonly CellRecord[];
