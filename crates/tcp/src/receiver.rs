@@ -294,6 +294,10 @@ impl Receiver {
         }
         if !reassembly.insert(packet.sequence, end) {
             self.note_duplicate(packet.sequence, end);
+            // It is to be reported, which the ACK before it did not.
+            if let Some(quickack) = self.quickack() {
+                quickack.owes_report();
+            }
         }
         let held = self.reassembly.as_ref().map_or(0, |r| r.held());
         let (next, deadline) = (self.next, self.deadline);

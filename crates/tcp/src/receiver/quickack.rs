@@ -331,6 +331,11 @@ impl QuickAck {
         self.crowded = true;
     }
 
+    /// What has come was there before: its report waits for an ACK of its own.
+    pub(crate) fn owes_report(&mut self) {
+        self.crowded = false;
+    }
+
     /// True if segments above a gap wait for an ACK.
     pub(crate) fn waits_above_gap(&self) -> bool {
         self.gap_waiting > 0
