@@ -140,7 +140,7 @@ mistakes! {
     on_off_with_an_unknown_period: ["{ kind = \"transfer\", size = \"3 MB\" }" => "{ kind = \"on-off\", rate = \"1 Mbit/s\", on = { kind = \"paretto\", mean = \"1 s\" }, off = \"1 s\" }"];
     on_off_without_a_mean: ["{ kind = \"transfer\", size = \"3 MB\" }" => "{ kind = \"on-off\", rate = \"1 Mbit/s\", on = { kind = \"pareto\", shape = 1 }, off = \"1 s\" }"];
     pages_over_ideal: ["{ kind = \"transfer\", size = \"3 MB\" }" => "\"web\"", "transport = \"mine\"" => "transport = \"ideal\""];
-    pages_over_an_agent_of_ns2: ["{ kind = \"transfer\", size = \"3 MB\" }" => "\"web\"", "thresholds" => "profile = \"ns-2\"\nthresholds"];
+    pages_over_an_agent_of_ns2: ["{ kind = \"transfer\", size = \"3 MB\" }" => "{ kind = \"web\", connection = \"page\" }", "thresholds" => "profile = \"ns-2\"\nthresholds"];
     on_off_over_ideal: ["{ kind = \"transfer\", size = \"3 MB\" }" => "{ kind = \"on-off\", rate = \"1 Mbit/s\", on = \"1 s\", off = \"1 s\" }", "transport = \"mine\"" => "transport = \"ideal\""];
     many_mistakes: ["300 s" => "300 parsec", "2 Mbit/s" => "2", "client\"]" => "cleint\"]", "mtsi" => "mtis", "3 MB" => "many"];
 }
