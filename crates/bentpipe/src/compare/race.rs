@@ -19,7 +19,13 @@ pub(super) type Wanted = Vec<(usize, Kind)>;
 impl Scores {
     /// Which runs may change a verdict that is not clear: what is open, what pauses while
     /// another is faster, what was set aside or never ran, and what lies near a threshold.
-    pub(super) fn tiers(&self, standings: &[Standing], judged: &Judgement) -> [Wanted; 4] {
+    /// `fits` says whether so many runs of a row fit into the time.
+    pub(super) fn tiers(
+        &self,
+        standings: &[Standing],
+        judged: &Judgement,
+        fits: &dyn Fn(usize, usize) -> bool,
+    ) -> [Wanted; 4] {
         let fastest = self.fastest_in_race(standings);
         let is_paused = |row: usize| {
             let slower = |best| self.lead(row, best).beyond(0.0).is_above(Risk::Rival);
@@ -38,6 +44,12 @@ impl Scores {
                 (Standing::NotRun | Standing::Aside, _) => 2,
                 (_, Some(pick)) if pick == row => continue,
                 (_, Some(pick)) if !is_rival(self, standings, pick, row) => continue,
+                // What is probably usable is sought to be shown so before anything else.
+                (Standing::Near(_), None)
+                    if self.runs_to_use(row).is_some_and(|n| fits(row, n)) =>
+                {
+                    0
+                }
                 (Standing::Near(_), _) => 3,
                 (_, Some(pick)) if is_close(pick) => 3,
                 _ if is_paused(row) => 1,
@@ -153,7 +165,7 @@ mod tests {
             });
         }
         let standings = all.standings();
-        let tiers = all.tiers(&standings, &judge(&all, &standings, true));
+        let tiers = all.tiers(&standings, &judge(&all, &standings, true), &|_, _| true);
         let shared = tiers[0].iter().filter(|(_, kind)| *kind == Kind::Shared);
         let shared: Vec<usize> = shared.map(|(row, _)| *row).collect();
         assert_eq!(shared, [2], "{standings:?}");
