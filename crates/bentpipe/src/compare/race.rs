@@ -150,14 +150,14 @@ impl Scores {
 mod tests {
     use super::super::judgement::{judge, tests::scores};
     use super::super::sequential::tests::Noise;
-    use super::super::verdict::Harm;
+    use super::super::verdict::{Harm, Threshold};
     use super::*;
 
-    /// Three that are about as fast, one of which others hardly lose beside.
-    #[test]
-    fn only_the_gentlest_of_those_alike_runs_beside_others() {
+    /// Three that are about as fast, one of which others hardly lose beside, and one that
+    /// gains less; their gains are known.
+    fn three_alike(seed: u64, runs: usize) -> (Scores, [Wanted; 4], Vec<Standing>) {
         let truth = [(0.33, 0.3), (0.35, 0.1), (0.34, 0.4), (0.1, 0.0)];
-        let mut all = scores(&mut Noise::new(4), &truth, 0.3, 20);
+        let mut all = scores(&mut Noise::new(seed), &truth, 0.3, runs);
         for (row, (_, harm)) in all.rows[1..].iter_mut().zip(truth) {
             row.harm = Some(Harm {
                 share: harm,
@@ -165,9 +165,30 @@ mod tests {
             });
         }
         let standings = all.standings();
-        let tiers = all.tiers(&standings, &judge(&all, &standings, true), &|_, _| true);
-        let shared = tiers[0].iter().filter(|(_, kind)| *kind == Kind::Shared);
-        let shared: Vec<usize> = shared.map(|(row, _)| *row).collect();
-        assert_eq!(shared, [2], "{standings:?}");
+        let judged = judge(&all, &standings, true);
+        let tiers = all.tiers(&standings, &judged, &|_, _| true);
+        (all, tiers, standings)
+    }
+
+    fn shared(tier: &Wanted) -> Vec<usize> {
+        let shared = tier.iter().filter(|(_, kind)| *kind == Kind::Shared);
+        shared.map(|(row, _)| *row).collect()
+    }
+
+    #[test]
+    fn only_the_gentlest_of_those_alike_runs_beside_others() {
+        let (_, tiers, standings) = three_alike(4, 20);
+        assert_eq!(shared(&tiers[0]), [2], "{standings:?}");
+    }
+
+    /// What is probably usable is not left for something worse that is open.
+    #[test]
+    fn what_is_near_and_probably_usable_goes_on_first() {
+        let is_near = |seed: &u64| three_alike(*seed, 46).2[2] == Standing::Near(Threshold::Harm);
+        let seed = (1..=100).find(is_near).expect("one of them is near");
+        let (all, tiers, standings) = three_alike(seed, 46);
+        assert!(all.runs_to_use(2).is_some());
+        assert_eq!(shared(&tiers[0]), [2], "{standings:?}");
+        assert!(!tiers[3].iter().any(|(row, _)| *row == 2));
     }
 }
