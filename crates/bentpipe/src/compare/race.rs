@@ -125,7 +125,12 @@ impl Scores {
         let mut waiting: Vec<usize> = tier.iter().filter(|of| waits(of)).map(|of| of.0).collect();
         waiting.dedup();
         let level = |row: &usize| self.rows[*row].level;
-        let lost = |row: &usize| self.rows[*row].harm.map_or(0.0, |harm| harm.share);
+        // Of few runs as little as may well be: bad luck in them must not rule a row out.
+        let lost = |row: &usize| {
+            let harm = self.rows[*row].harm;
+            let least = harm.and_then(|harm| Some(harm.share - harm.ci95? / 2.0));
+            least.unwrap_or(f64::NEG_INFINITY)
+        };
         let runs = |row: &usize| self.rows[*row].others.len();
         let least = |rows: &[usize], of: &dyn Fn(&usize) -> f64| {
             rows.iter().map(of).fold(f64::INFINITY, f64::min)
@@ -161,6 +166,7 @@ mod tests {
         for (row, (_, harm)) in all.rows[1..].iter_mut().zip(truth) {
             row.harm = Some(Harm {
                 share: harm,
+                ci95: Some(0.05),
                 ..Harm::default()
             });
         }
