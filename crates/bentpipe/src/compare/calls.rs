@@ -76,7 +76,7 @@ impl CallWatch {
 impl Observer for CallWatch {
     fn sent(&mut self, now: Time, endpoint: u32, _: &Packet) {
         // The sender of a connection has the even number of its two ends.
-        if endpoint % 2 == 0
+        if endpoint.is_multiple_of(2)
             && let Some(call) = self.call(endpoint / 2)
         {
             call.sent.push(now);

@@ -97,4 +97,21 @@ impl Scores {
         };
         all.max(runs_at(0))
     }
+
+    /// Runs that probably show a row to be usable; `None` if it does not seem to be.
+    pub(super) fn runs_to_use(&self, row: usize) -> Option<usize> {
+        let gain = self.gain(row).beyond(self.worth(row));
+        let activities = 0..self.rows[row].by_activity.len();
+        let losses = activities.map(|i| self.loss(row, i).beyond(LOSS_LIMIT));
+        let mut limits = vec![
+            self.harm(row)?.beyond(HARM_LIMIT),
+            self.waste(row).beyond(0.0),
+        ];
+        limits.extend(losses);
+        let seems_usable = gain.mean > 0.0 && limits.iter().all(|s| s.mean < 0.0);
+        let open = limits.iter().filter(|s| !s.is_below(Risk::Use));
+        let open = open.chain((!gain.is_above(Risk::Use)).then_some(&gain));
+        let runs = open.map(|s| s.runs_to_show(s.mean.abs(), Risk::Use));
+        seems_usable.then(|| runs.max().unwrap_or(0))
+    }
 }

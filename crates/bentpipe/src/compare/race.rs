@@ -19,7 +19,13 @@ pub(super) type Wanted = Vec<(usize, Kind)>;
 impl Scores {
     /// Which runs may change a verdict that is not clear: what is open, what pauses while
     /// another is faster, what was set aside or never ran, and what lies near a threshold.
-    pub(super) fn tiers(&self, standings: &[Standing], judged: &Judgement) -> [Wanted; 4] {
+    /// `fits` says whether so many runs of a row fit into the time.
+    pub(super) fn tiers(
+        &self,
+        standings: &[Standing],
+        judged: &Judgement,
+        fits: &dyn Fn(usize, usize) -> bool,
+    ) -> [Wanted; 4] {
         let fastest = self.fastest_in_race(standings);
         let is_paused = |row: usize| {
             let slower = |best| self.lead(row, best).beyond(0.0).is_above(Risk::Rival);
@@ -38,6 +44,12 @@ impl Scores {
                 (Standing::NotRun | Standing::Aside, _) => 2,
                 (_, Some(pick)) if pick == row => continue,
                 (_, Some(pick)) if !is_rival(self, standings, pick, row) => continue,
+                // What is probably usable is sought to be shown so before anything else.
+                (Standing::Near(_), None)
+                    if self.runs_to_use(row).is_some_and(|n| fits(row, n)) =>
+                {
+                    0
+                }
                 (Standing::Near(_), _) => 3,
                 (_, Some(pick)) if is_close(pick) => 3,
                 _ if is_paused(row) => 1,
@@ -113,7 +125,12 @@ impl Scores {
         let mut waiting: Vec<usize> = tier.iter().filter(|of| waits(of)).map(|of| of.0).collect();
         waiting.dedup();
         let level = |row: &usize| self.rows[*row].level;
-        let lost = |row: &usize| self.rows[*row].harm.map_or(0.0, |harm| harm.share);
+        // Of few runs as little as may well be: bad luck in them must not rule a row out.
+        let lost = |row: &usize| {
+            let harm = self.rows[*row].harm;
+            let least = harm.and_then(|harm| Some(harm.share - harm.ci95? / 2.0));
+            least.unwrap_or(f64::NEG_INFINITY)
+        };
         let runs = |row: &usize| self.rows[*row].others.len();
         let least = |rows: &[usize], of: &dyn Fn(&usize) -> f64| {
             rows.iter().map(of).fold(f64::INFINITY, f64::min)
@@ -138,24 +155,46 @@ impl Scores {
 mod tests {
     use super::super::judgement::{judge, tests::scores};
     use super::super::sequential::tests::Noise;
-    use super::super::verdict::Harm;
+    use super::super::verdict::{Harm, Threshold};
     use super::*;
 
-    /// Three that are about as fast, one of which others hardly lose beside.
-    #[test]
-    fn only_the_gentlest_of_those_alike_runs_beside_others() {
+    /// Three that are about as fast, one of which others hardly lose beside, and one that
+    /// gains less; their gains are known.
+    fn three_alike(seed: u64, runs: usize) -> (Scores, [Wanted; 4], Vec<Standing>) {
         let truth = [(0.33, 0.3), (0.35, 0.1), (0.34, 0.4), (0.1, 0.0)];
-        let mut all = scores(&mut Noise::new(4), &truth, 0.3, 20);
+        let mut all = scores(&mut Noise::new(seed), &truth, 0.3, runs);
         for (row, (_, harm)) in all.rows[1..].iter_mut().zip(truth) {
             row.harm = Some(Harm {
                 share: harm,
+                ci95: Some(0.05),
                 ..Harm::default()
             });
         }
         let standings = all.standings();
-        let tiers = all.tiers(&standings, &judge(&all, &standings, true));
-        let shared = tiers[0].iter().filter(|(_, kind)| *kind == Kind::Shared);
-        let shared: Vec<usize> = shared.map(|(row, _)| *row).collect();
-        assert_eq!(shared, [2], "{standings:?}");
+        let judged = judge(&all, &standings, true);
+        let tiers = all.tiers(&standings, &judged, &|_, _| true);
+        (all, tiers, standings)
+    }
+
+    fn shared(tier: &Wanted) -> Vec<usize> {
+        let shared = tier.iter().filter(|(_, kind)| *kind == Kind::Shared);
+        shared.map(|(row, _)| *row).collect()
+    }
+
+    #[test]
+    fn only_the_gentlest_of_those_alike_runs_beside_others() {
+        let (_, tiers, standings) = three_alike(4, 20);
+        assert_eq!(shared(&tiers[0]), [2], "{standings:?}");
+    }
+
+    /// What is probably usable is not left for something worse that is open.
+    #[test]
+    fn what_is_near_and_probably_usable_goes_on_first() {
+        let is_near = |seed: &u64| three_alike(*seed, 46).2[2] == Standing::Near(Threshold::Harm);
+        let seed = (1..=100).find(is_near).expect("one of them is near");
+        let (all, tiers, standings) = three_alike(seed, 46);
+        assert!(all.runs_to_use(2).is_some());
+        assert_eq!(shared(&tiers[0]), [2], "{standings:?}");
+        assert!(!tiers[3].iter().any(|(row, _)| *row == 2));
     }
 }

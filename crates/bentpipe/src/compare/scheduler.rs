@@ -297,7 +297,15 @@ fn next_round(
     judged: &Judgement,
     left: f64,
 ) -> Option<Round> {
-    for wanted in scores.tiers(standings, judged) {
+    let fits = |row: usize, runs: usize| {
+        let wanted = answer.told_by(&[
+            (row, Kind::Own),
+            (row, Kind::Shared),
+            (answer.verdict.baseline, Kind::Shared),
+        ]);
+        runs <= runs_at(MOST_LOOKS) && missing(answer, &wanted, runs) <= left
+    };
+    for wanted in scores.tiers(standings, judged, &fits) {
         let mut wanted = answer.told_by(&wanted);
         wanted.retain(|(row, kind)| {
             let is_of_use = answer.is_random || *kind == Kind::Shared;

@@ -61,7 +61,7 @@ fn sure_verdicts_on_several_users_are_never_opposite() {
 #[test]
 fn what_was_hopeless_is_set_aside_until_the_rest_is_known() {
     let question = Comparison::new()
-        .users(20)
+        .users(60)
         .traffic(super::super::Traffic::Web);
     let answer = question.time(Duration::from_millis(1_500)).run().unwrap();
     let runs = |name: &str| answer.result(name).unwrap().runs.len();

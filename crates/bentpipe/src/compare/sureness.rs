@@ -8,7 +8,7 @@ use super::scheduler;
 use super::score::Scores;
 use super::sequential::Plan;
 use super::standing::Standing;
-use super::traffic::{PAGES, Traffic};
+use super::traffic::PAGES;
 use super::verdict::{
     AS_GOOD, Against, Certainty, Gain, HARM_LIMIT, Harm, LOSS_LIMIT, Needed, PROXY_WORTH,
     Threshold, WASTE_LIMIT, WORTH,
@@ -113,9 +113,9 @@ impl Answer {
                  runs,
                  ..
              }| {
-                let of = match self.traffic {
-                    Traffic::Mixed => " (the mean of downloads, pages and videos)",
-                    _ => "",
+                let of = match self.traffic.is_mixed() {
+                    true => " (the mean of all activities)",
+                    false => "",
                 };
                 format!(
                     "saves {} of the time{of}",

@@ -60,7 +60,7 @@ fn tables_of_one_side_are_one_difference() {
 
 fn outcome(seed: u64) -> String {
     let scenario = crate::parse(crate::template()).unwrap();
-    let outcome = crate::Run::new(&scenario).seed(seed).run().unwrap();
+    let outcome = crate::Run::new(&scenario).seed(seed).execute().unwrap();
     serde_json::to_string(&outcome).unwrap()
 }
 
