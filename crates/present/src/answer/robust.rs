@@ -56,8 +56,15 @@ pub(super) fn headline(answer: &Answer, robust: &Robustness) -> String {
 
 /// A row for each quantity.
 pub(super) fn table(answer: &Answer, robust: &Robustness) -> Table {
-    let columns = ["", "half", "as asked", "twice", "turns"].map(Column::text);
-    let mut table = Table::new(columns);
+    let columns = [
+        "",
+        "half",
+        "as asked",
+        "twice",
+        "turns below",
+        "turns above",
+    ];
+    let mut table = Table::new(columns.map(Column::text));
     let near = |neighbour: &Option<Neighbour>| {
         let found = neighbour.as_ref();
         found.map_or_else(
@@ -71,7 +78,8 @@ pub(super) fn table(answer: &Answer, robust: &Robustness) -> Table {
             near(&of.half),
             of.asked.clone(),
             near(&of.twice),
-            turns(answer, of),
+            turn(answer, of, &of.below),
+            turn(answer, of, &of.above),
         ]);
     }
     table
@@ -97,33 +105,33 @@ fn advice(answer: &Answer, neighbour: &Neighbour) -> String {
     }
 }
 
-/// Where it turns, in both directions.
-fn turns(answer: &Answer, of: &Sensitivity) -> String {
+/// Where it turns in one direction.
+fn turn(answer: &Answer, of: &Sensitivity, turn: &Turn) -> String {
     let asked = |held: &Option<Neighbour>| {
         held.as_ref()
             .map_or_else(|| of.asked.clone(), |held| held.value.clone())
     };
-    let side = |turn: &Turn, way: &str| match turn {
-        Turn::Unknown => None,
-        Turn::Never(farthest) => Some(format!("not {way} to {}", farthest.value)),
-        Turn::Open(held) => Some(format!("not known {way} from {}", asked(held))),
+    match turn {
+        Turn::Unknown => "-".to_owned(),
+        Turn::Never(farthest) => format!("not by {}", farthest.value),
+        Turn::Open(held) => format!("open from {}", asked(held)),
         Turn::Between(held, turned) => {
             let to = turned
                 .pick
-                .map_or_else(|| "nothing".to_owned(), |row| name(answer, row));
-            Some(format!(
-                "between {} and {}: {to}",
-                asked(held),
-                turned.value
-            ))
+                .map_or_else(|| "nothing ends".to_owned(), |row| name(answer, row));
+            format!("{}: {to}", span(&asked(held), &turned.value))
         }
-    };
-    let sides = [side(&of.below, "down"), side(&of.above, "up")];
-    let sides: Vec<String> = sides.into_iter().flatten().collect();
-    match sides.is_empty() {
-        true => "-".to_owned(),
-        false => sides.join("; "),
     }
+}
+
+/// From one value to another; a unit that both have stands once.
+fn span(from: &str, to: &str) -> String {
+    let unit = from.find(' ').map_or("", |at| &from[at..]);
+    let from = match to.ends_with(unit) {
+        true => &from[..from.len() - unit.len()],
+        false => from,
+    };
+    format!("{from} to {to}")
 }
 
 /// What the table means.
@@ -132,7 +140,8 @@ pub(super) fn words(answer: &Answer, robust: &Robustness) -> String {
     let rows: Vec<String> = rows.collect();
     format!(
         "holds: the advice is shown to be the same, by the rule of the verdict (others may lose at \
-         most {:.0}%). leads: the runs do not tell. Only {} were run for this.",
+         most {:.0}%). leads: the runs do not tell. turns: it holds up to the first value, and \
+         another is shown at the second. Only {} were run for this.",
         100.0 * HARM_LIMIT,
         rows.join(", ")
     )
@@ -171,12 +180,14 @@ record! {
         /// For twice of it.
         part twice: NeighbourRecord = |at| neighbour(at.0, at.1.twice.as_ref());
         /// Towards smaller values.
-        key below: TurnRecord = |at| TurnRecord::of(&(at.0, &at.1.below));
+        key below: TurnRecord = |at| turn_record(at.0, at.1, &at.1.below);
         /// Towards larger values.
-        key above: TurnRecord = |at| TurnRecord::of(&(at.0, &at.1.above));
-        /// Where it turns, in words.
-        label turns: String = |at| turns(at.0, at.1);
+        key above: TurnRecord = |at| turn_record(at.0, at.1, &at.1.above);
     }
+}
+
+fn turn_record(answer: &Answer, of: &Sensitivity, of_turn: &Turn) -> TurnRecord {
+    TurnRecord::of(&(answer, of_turn, turn(answer, of, of_turn)))
 }
 
 fn neighbour(answer: &Answer, of: Option<&Neighbour>) -> Option<NeighbourRecord> {
@@ -210,7 +221,7 @@ record! {
     /// Where the advice turns in one direction.
     #[derive(Clone, Debug, PartialEq)]
     #[non_exhaustive]
-    pub struct TurnRecord of (&Answer, &Turn) {
+    pub struct TurnRecord of (&Answer, &Turn, String) {
         /// `never`, `between`, `open` or `unknown`.
         label kind: &'static str = |at| match at.1 {
             Turn::Never(_) => "never",
@@ -224,6 +235,8 @@ record! {
             Turn::Between(held, _) | Turn::Open(held) => neighbour(at.0, held.as_ref()),
             Turn::Unknown => None,
         };
+        /// Where it turns, in words.
+        label text: String = |at| at.2.clone();
         /// The first value at which another is shown.
         part turned: NeighbourRecord = |at| match at.1 {
             Turn::Between(_, turned) => neighbour(at.0, Some(turned)),

@@ -215,7 +215,6 @@ fn met(
             let at = (values.len() as f64 * p / 100.0).ceil() as usize;
             values[at.saturating_sub(1).min(values.len() - 1)]
         }
-        _ => f64::NAN,
     };
     Ok(match target.measure {
         Measure::Rate => statistic > target.limit,

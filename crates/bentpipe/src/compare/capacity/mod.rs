@@ -333,14 +333,18 @@ fn advise(answer: &Answer, rows: &[CapacityRow], baseline: usize) -> (usize, Adv
         let others = rows.iter().filter(|row| row.row != baseline);
         others.filter(|row| answer.rows[row.row].is_deployable())
     };
-    let shown = |row: &&CapacityRow| {
-        let (more, ci) = (
-            row.more.unwrap_or(-1.0),
-            row.more_ci95.unwrap_or(f64::INFINITY),
-        );
-        more - ci > worth(row)
+    // Where the default carries nobody, whoever carries somebody carries more.
+    let carries_nobody = rows
+        .iter()
+        .any(|row| row.row == baseline && row.known == Known::None);
+    let shown = |row: &&CapacityRow| match (row.more, row.more_ci95) {
+        (Some(more), Some(ci)) => more - ci > worth(row),
+        _ => carries_nobody && row.users.is_some_and(|users| users > 0),
     };
-    let more = |row: &CapacityRow| row.more.unwrap_or(-1.0);
+    let more = |row: &CapacityRow| match carries_nobody {
+        true => row.users.map_or(-1.0, f64::from),
+        false => row.more.unwrap_or(-1.0),
+    };
     let Some(best) = others()
         .filter(shown)
         .max_by(|a, b| more(a).total_cmp(&more(b)))

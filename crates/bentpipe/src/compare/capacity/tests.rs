@@ -104,6 +104,28 @@ fn not_even_one_user_is_said() {
 }
 
 #[test]
+fn whoever_carries_somebody_is_better_than_nobody() {
+    let answer = question().time(Duration::from_secs(1)).users(2);
+    let answer = prepared(&answer, answer.path().unwrap()).unwrap();
+    let row = |row: usize, known, users| CapacityRow {
+        row,
+        users: Some(users),
+        interval: None,
+        known,
+        more: None,
+        more_ci95: None,
+        runs: 4,
+    };
+    let rows = [row(0, Known::None, 0), row(1, Known::Users, 3)];
+    assert_eq!(advise(&answer, &rows, 0), (1, Advice::Use));
+    let rows = [row(0, Known::None, 0), row(1, Known::None, 0)];
+    assert_eq!(advise(&answer, &rows, 0), (0, Advice::Keep));
+    // Without a difference that is known nothing is shown.
+    let rows = [row(0, Known::Users, 2), row(1, Known::Users, 3)];
+    assert_eq!(advise(&answer, &rows, 0), (0, Advice::Open));
+}
+
+#[test]
 fn every_page_counts() {
     let question = Comparison::new()
         .traffic(Traffic::Web)

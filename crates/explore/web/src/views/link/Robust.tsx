@@ -3,17 +3,18 @@ import { PlainTable } from "../../ui/PlainTable";
 import type { NeighbourRecord } from "./records";
 import type { Shown } from "./run";
 
-const COLUMNS = ["", "half", "as asked", "twice", "turns"].map((label) => ({ label }));
+const COLUMNS = ["", "half", "as asked", "twice", "turns below", "turns above"].map((label) => ({ label }));
 
 export function Robust({ shown }: { shown: Shown }) {
   const robust = shown.answer?.robustness;
   if (robust === null || robust === undefined) return null;
-  const rows = robust.dimensions.map(({ dimension, half, asked, twice, turns }) => [
+  const rows = robust.dimensions.map(({ dimension, half, asked, twice, below, above }) => [
     dimension,
     near(half),
     asked,
     near(twice),
-    turns,
+    below.text,
+    above.text,
   ]);
   return (
     <div class="link-over">
