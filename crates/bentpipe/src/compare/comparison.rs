@@ -272,6 +272,8 @@ impl Comparison {
             Some(profile) => profile.rtt[1],
             None => question.rtt.unwrap_or(RTT),
         };
+        // A path by its satellites or its trace loses what they say, and nothing beside.
+        let is_loss_assumed = question.loss.is_none() && profile.is_none();
         let profile = match question.fade {
             Some(fade) => Some(fade.profile(ClearSky {
                 rates: [rate, back],
@@ -282,8 +284,6 @@ impl Comparison {
             })?),
             None => profile,
         };
-        // A path by its satellites or its trace loses what they say, and nothing beside.
-        let is_loss_assumed = question.loss.is_none() && profile.is_none();
         let usual = match is_loss_assumed {
             true => Loss::independent(Ratio::new(0.001).unwrap_or(Ratio::ZERO)),
             false => Loss::NONE,
