@@ -209,7 +209,7 @@ impl Comparison {
         {
             let why = format!(
                 "is {}, which has no {}: `{target}` needs another",
-                traffic.name(),
+                traffic,
                 target.measure.name()
             );
             return Err(Error::setting("traffic", why));
