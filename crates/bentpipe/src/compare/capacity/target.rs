@@ -75,7 +75,9 @@ impl Measure {
         match self.activity() {
             Some(Activity::Web) => Traffic::Web,
             Some(Activity::Video) => Traffic::Video,
-            Some(Activity::Download) | None => Traffic::Download,
+            Some(Activity::Download | Activity::Upload | Activity::Call) | None => {
+                Traffic::Download
+            }
         }
     }
 }
