@@ -3,7 +3,8 @@
 
 #![no_main]
 
-use bentpipe::compare::{Background, Loss, Setting};
+use bentpipe::compare::{Background, Decibels, Fade, Loss, Setting, Target};
+use bentpipe::link::ModCod;
 use bentpipe_orbit::{Place, Site, Walker};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 use libfuzzer_sys::fuzz_target;
@@ -40,6 +41,10 @@ where
 fuzz_target!(|text: &str| {
     there_and_back::<Setting>(text);
     there_and_back::<Loss>(text);
+    there_and_back::<Fade>(text);
+    there_and_back::<Decibels>(text);
+    there_and_back::<ModCod>(text);
+    there_and_back::<Target>(text);
     there_and_back::<Duration>(text);
     there_and_back::<Rate>(text);
     there_and_back::<Bytes>(text);

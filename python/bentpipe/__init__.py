@@ -10,6 +10,7 @@
 to                           use
 ===========================  ==========================================================
 compare transports           :func:`compare`, :class:`Answer`
+find how many users fit      :func:`capacity`, :class:`Capacity`
 run a scenario               :class:`Scenario`, :func:`run`, :class:`Outcome`
 sweep a scenario             :class:`Study`, :class:`Results`
 compare with papers          :func:`reproduce`, :func:`papers`
@@ -26,6 +27,7 @@ results.
 
 from . import link
 from ._bentpipe import version as _version
+from ._capacity import Capacity, capacity
 from ._compare import Answer, ByUsers, compare, compare_by_users
 from ._controls import (
     Ack,
@@ -52,6 +54,7 @@ __all__ = [
     "Ack",
     "Answer",
     "ByUsers",
+    "Capacity",
     "CompareOptions",
     "CongestionControl",
     "Error",
@@ -71,6 +74,7 @@ __all__ = [
     "Timeout",
     "Window",
     "__version__",
+    "capacity",
     "compare",
     "compare_by_users",
     "control",

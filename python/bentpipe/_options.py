@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ._errors import OptionError
-from ._keywords import QUESTION, SEVERAL
+from ._keywords import FLAGS, QUESTION, SEVERAL
 
 
 def words(given: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -36,6 +36,8 @@ def texts(name: str, value: Any, is_several: bool = True) -> list[str]:
 
 def text(name: str, value: object) -> str:
     """A value as it is typed."""
+    if isinstance(value, bool) and name in FLAGS:
+        return "yes" if value else "no"
     if isinstance(value, str):
         return value
     if isinstance(value, os.PathLike):
@@ -66,4 +68,6 @@ def signature(function: Callable[..., object], options: Iterable[str]) -> inspec
     named = [p for p in found.parameters.values() if p.kind is not p.VAR_KEYWORD]
     keyword = inspect.Parameter.KEYWORD_ONLY
     given = [inspect.Parameter(name, keyword, default=None) for name in options]
-    return found.replace(parameters=[*given, *named])
+    first = [p for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
+    rest = [p for p in named if p.kind is keyword]
+    return found.replace(parameters=[*first, *given, *rest])

@@ -5,9 +5,11 @@ use crate::arrow::{self, Batch};
 use crate::errors::{self, Kind};
 use crate::scenario::Scenario;
 use crate::work::interruptible;
-use bentpipe::compare::{Answer as Found, Comparison, Question, record};
+use bentpipe::compare::{
+    Answer as Found, Capacity as FoundCapacity, Comparison, Question, Target, TargetError, record,
+};
 use bentpipe::report::{pdf, plot::Chart, png};
-use bentpipe_present::{answer as shown, message};
+use bentpipe_present::{answer as shown, capacity as shown_capacity, message};
 use pyo3::prelude::*;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -26,18 +28,93 @@ pub(crate) fn compare(
     threads: Option<i64>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Answer> {
-    if let Some(threads) = threads.filter(|threads| !THREADS.contains(threads)) {
-        let text = format!("invalid value '{threads}' for 'threads': it is not in {THREADS:?}");
-        return Err(errors::exception(py, Kind::Option, &text));
-    }
+    let threads = threads_of(py, threads)?;
     bentpipe::register_files(&controls).map_err(|e| errors::of(py, e))?;
-    let threads = threads.and_then(|threads| usize::try_from(threads).ok());
-    let comparison = asked(py, &options)?.threads(threads.unwrap_or(0));
+    let comparison = asked(py, &options)?.threads(threads);
     let found = interruptible(py, progress.as_ref(), |watch| {
         let report = |done: usize, total: usize| watch.set(done as u64, total as u64);
         comparison.stop(watch.stop.clone()).run_with(&report)
     })?;
     Ok(Answer(Arc::new(found.map_err(|e| errors::of(py, e))?)))
+}
+
+/// Seeks how many users the link carries; `until` is what they must be given, and the rest as for
+/// [`compare`].
+#[pyfunction]
+#[pyo3(signature = (until, options, controls = Vec::new(), threads = None, progress = None))]
+pub(crate) fn capacity(
+    py: Python<'_>,
+    until: &str,
+    options: Vec<(String, String)>,
+    controls: Vec<String>,
+    threads: Option<i64>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Capacity> {
+    let target: Target = until.parse().map_err(|e: TargetError| {
+        let text = format!("invalid value '{until}' for 'until': {e}");
+        errors::exception(py, Kind::Option, &text)
+    })?;
+    let threads = threads_of(py, threads)?;
+    bentpipe::register_files(&controls).map_err(|e| errors::of(py, e))?;
+    let comparison = asked(py, &options)?.threads(threads);
+    let found = interruptible(py, progress.as_ref(), |watch| {
+        let report = |done: usize, total: usize| watch.set(done as u64, total as u64);
+        comparison
+            .stop(watch.stop.clone())
+            .capacity_with(target, &report)
+    })?;
+    Ok(Capacity(Arc::new(found.map_err(|e| errors::of(py, e))?)))
+}
+
+/// Threads that are asked for; 0 for one per core.
+fn threads_of(py: Python<'_>, threads: Option<i64>) -> PyResult<usize> {
+    if let Some(threads) = threads.filter(|threads| !THREADS.contains(threads)) {
+        let text = format!("invalid value '{threads}' for 'threads': it is not in {THREADS:?}");
+        return Err(errors::exception(py, Kind::Option, &text));
+    }
+    Ok(threads
+        .and_then(|threads| usize::try_from(threads).ok())
+        .unwrap_or(0))
+}
+
+/// How many users a link carries.
+#[pyclass(frozen, module = "bentpipe._bentpipe")]
+pub(crate) struct Capacity(Arc<FoundCapacity>);
+
+#[pymethods]
+impl Capacity {
+    /// As the command prints it.
+    fn text(&self, py: Python<'_>, width: usize) -> PyResult<String> {
+        shown_capacity::text(&self.0, BUILD, width)
+            .map_err(|e| errors::exception(py, Kind::Run, &e.to_string()))
+    }
+
+    /// As `bentpipe compare capacity --json` prints it.
+    fn json(&self) -> String {
+        shown_capacity::document(&self.0, BUILD).to_string()
+    }
+
+    /// The advice in sentences.
+    fn sentences(&self) -> Vec<String> {
+        self.0.sentences()
+    }
+
+    /// Transport and proxy of the recommended row, and the users that it carries.
+    fn recommended(&self) -> (String, &'static str, Option<u32>) {
+        let row = self.0.recommended();
+        let users = self
+            .0
+            .answer
+            .verdict
+            .pick
+            .and_then(|pick| self.0.of_row(pick)?.users);
+        (row.name.clone(), row.pep.name(), users)
+    }
+
+    /// A row for each transport behind each proxy.
+    fn rows(&self) -> PyResult<Batch> {
+        arrow::batch(shown_capacity::rows_table(&self.0))
+    }
 }
 
 /// The comparison that options ask for.

@@ -24,7 +24,9 @@ use std::path::PathBuf;
 #[pymodule]
 mod _bentpipe {
     #[pymodule_export]
-    use crate::answer::{Answer, by_users_headline, by_users_rows, by_users_text, compare};
+    use crate::answer::{
+        Answer, Capacity, by_users_headline, by_users_rows, by_users_text, capacity, compare,
+    };
     #[pymodule_export]
     use crate::arrow::Batch;
     #[pymodule_export]

@@ -12,7 +12,7 @@ mod recorded;
 mod studies;
 
 pub(crate) use cc::{Cc, CcCheck, CcCommand, CcNew, OwnControls};
-pub(crate) use compare::Compare;
+pub(crate) use compare::{Capacity, Compare, CompareCommand};
 pub(crate) use emulate::Emulate;
 pub(crate) use explore::Explore;
 pub(crate) use gateway::Gateway;
@@ -77,7 +77,10 @@ impl Command {
     /// The congestion controls that it adds.
     pub(crate) fn own_controls(&self) -> Option<&OwnControls> {
         match self {
-            Command::Compare(args) => Some(&args.own),
+            Command::Compare(args) => Some(match &args.command {
+                Some(CompareCommand::Capacity(args)) => &args.own,
+                None => &args.own,
+            }),
             Command::Run(args) => Some(&args.own),
             Command::Check(args) => Some(&args.own),
             Command::Diff(args) => Some(&args.own),

@@ -143,6 +143,9 @@ record! {
         counter no_route_losses: u64 = 0 => sum no_route_losses;
         /// What a reader of pages has seen; `None` for other applications.
         part pages: Option<PageOutcome>;
+        /// The time of each page of a reader, in the order in which they were read. No file
+        /// of results has them.
+        hidden page_times: Vec<Duration>;
         /// What a viewer of video has experienced; `None` for other applications.
         part video: Option<VideoOutcome>;
         /// Smallest RTT sample.
@@ -173,6 +176,7 @@ impl FlowOutcome {
                     mean_time: pages.mean_time,
                     p95_time: pages.p95_time,
                 });
+                self.page_times = pages.times;
             }
             ClientReport::Video(video) => {
                 self.video = Some(VideoOutcome {

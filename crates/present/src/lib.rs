@@ -12,6 +12,7 @@
 //! | what a comparison asks | [`question`] |
 //! | the answer of a comparison | [`answer`] |
 //! | what differs between two of these | [`diff`] |
+//! | how many users a link carries | [`capacity`] |
 //! | what a run did | [`outcome`] |
 //! | what the packets of a connection did | [`sequence`] |
 //! | what a scenario would run | [`scenario`] |
@@ -31,6 +32,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod answer;
+pub mod capacity;
 mod curves;
 pub mod diff;
 mod groups;

@@ -75,13 +75,21 @@ fn keyword(name: &str) -> String {
 pub fn command(options: &[(String, String)]) -> String {
     let mut line = "bentpipe compare".to_owned();
     for (name, value) in options {
-        // What begins like an option is none.
-        let _ = match value.starts_with('-') {
+        // What begins like an option is none, and a flag takes no further word.
+        let _ = match value.starts_with('-') || is_flag(name) {
             true => write!(line, " {}", shell_word(&format!("--{name}={value}"))),
             false => write!(line, " --{name} {}", shell_word(value)),
         };
     }
     line
+}
+
+/// True for an option that is yes or no.
+fn is_flag(name: &str) -> bool {
+    let mut flags = Question::OPTIONS
+        .iter()
+        .filter(|option| option.kind == Kind::Flag);
+    flags.any(|option| option.name == name)
 }
 
 /// The program in Python that asks the question and prints the answer.
@@ -94,6 +102,7 @@ pub fn python(options: &[(String, String)]) -> String {
             && value.trim().parse::<u64>().is_ok();
         let mut values: Vec<String> = match option.is_some_and(|option| option.several) {
             _ if is_number => vec![value.trim().to_owned()],
+            _ if is_flag(name) => vec![(if value == "yes" { "True" } else { "False" }).to_owned()],
             true => value
                 .split(',')
                 .map(|value| literal(value.trim()))
@@ -148,10 +157,8 @@ fn field(option: &OptionSpec<Question>) -> Value {
 /// `python/bentpipe/_keywords.py`: the options as keywords of `bentpipe.compare`.
 #[must_use]
 pub fn keywords() -> String {
-    let names = |several: bool| {
-        let options = Question::OPTIONS
-            .iter()
-            .filter(|option| option.several || !several);
+    let names = |is_named: fn(&OptionSpec<Question>) -> bool| {
+        let options = Question::OPTIONS.iter().filter(|option| is_named(option));
         let names: Vec<String> = options
             .map(|option| literal(&keyword(option.name)))
             .collect();
@@ -189,6 +196,11 @@ SEVERAL = (
 {}
 )
 
+#: Those that are true or false.
+FLAGS = (
+{}
+)
+
 
 class CompareOptions(TypedDict, total=False):
     """The keyword arguments of :func:`bentpipe.compare` that make its question.
@@ -198,8 +210,9 @@ class CompareOptions(TypedDict, total=False):
 {help}    """
 
 {types}"#,
-        names(false),
-        names(true)
+        names(|_| true),
+        names(|option| option.several),
+        names(|option| option.kind == Kind::Flag),
     )
 }
 

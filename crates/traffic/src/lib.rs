@@ -193,7 +193,7 @@ pub enum Requester {
 }
 
 /// What the side that asks has experienced, beyond what connections count.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ClientReport {
     /// The application reports nothing beyond its connections.
     None,

@@ -115,7 +115,7 @@ impl fmt::Display for WebSettings {
 
 /// What a reader has experienced. The time of a page counts from the request,
 /// its handshake included where there is one, to the last byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PagesReport {
     /// Pages that arrived in whole.
     pub completed: u64,
@@ -123,6 +123,8 @@ pub struct PagesReport {
     pub mean_time: Option<Duration>,
     /// The time that 95% of them did not exceed.
     pub p95_time: Option<Duration>,
+    /// The time of each, in the order in which they were read.
+    pub times: Vec<Duration>,
 }
 
 /// A reader of pages: what it asks for, sizes and pauses each drawn from a
@@ -180,6 +182,7 @@ impl Pages {
             completed: count as u64,
             mean_time: (count > 0).then(|| sum / count as u64),
             p95_time: p95.and_then(|at| sorted.get(at).copied()),
+            times: self.times.clone(),
         }
     }
 

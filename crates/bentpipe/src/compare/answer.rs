@@ -10,6 +10,7 @@ use super::pep::Pep;
 use super::profile::LinkProfile;
 use super::queue::Queue;
 use super::result::{RunResult, UserResult};
+use super::robust::Robustness;
 use super::traffic::Traffic;
 use super::verdict::Verdict;
 use bentpipe_scenario::Limits;
@@ -56,6 +57,8 @@ pub struct Answer {
     /// What changes of the link cost the default and the recommended setting; empty
     /// for a link that does not change.
     pub change_costs: Vec<ChangeCost>,
+    /// Whether the advice holds beside the question, where that was asked.
+    pub robustness: Option<Robustness>,
     /// The settings that were compared, in the order of the line-up.
     pub candidates: Vec<Candidate>,
     /// The queues before the link that were compared; the first is the one that the link

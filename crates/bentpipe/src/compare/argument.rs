@@ -2,11 +2,13 @@
 
 use super::background::Background;
 use super::candidate::Hosts;
+use super::fade::{Coding, Decibels, Fade};
 use super::loss::Loss;
 use super::mix::Mix;
 use super::pep::Pep;
 use super::queue::Queue;
 use super::traffic::Traffic;
+use bentpipe_link::{DVB_S2, ModCod};
 use bentpipe_orbit::Site;
 use bentpipe_units::{Bytes, Duration, Rate};
 use std::ffi::OsStr;
@@ -43,6 +45,8 @@ pub enum Kind {
     File,
     /// One of its choices.
     Choice,
+    /// Yes or no; named alone it is yes.
+    Flag,
     /// A text of another kind.
     Text,
 }
@@ -65,6 +69,7 @@ impl Kind {
             Kind::Orbit => "orbit",
             Kind::File => "file",
             Kind::Choice => "choice",
+            Kind::Flag => "flag",
             Kind::Text => "text",
         }
     }
@@ -75,6 +80,7 @@ impl Kind {
         match self {
             Kind::Count => "int",
             Kind::Number => "float | str",
+            Kind::Flag => "bool",
             Kind::Place => "str | tuple[float, float]",
             Kind::Orbit | Kind::File => "str | os.PathLike[str]",
             Kind::Rate
@@ -162,6 +168,8 @@ arguments! {
     Queue: Length "QUEUE";
     Background: Load "LOAD";
     Site: Place "PLACE";
+    Fade: Text "FADE";
+    Decibels: Text "DB";
 }
 
 /// Whole numbers.
@@ -207,6 +215,7 @@ macro_rules! choices {
 choices! {
     Hosts, about |_| "";
     Pep, about Pep::describe;
+    Coding, about Coding::describe;
 }
 
 impl Argument for Traffic {
@@ -234,6 +243,21 @@ impl Argument for Traffic {
     }
 }
 
+impl Argument for bool {
+    const KIND: Kind = Kind::Flag;
+    const METAVAR: &'static str = "yes|no";
+
+    fn read(given: &OsStr) -> Result<bool, String> {
+        named(text(given)?.trim(), &YES_OR_NO)
+    }
+
+    fn choices() -> Vec<Choice> {
+        YES_OR_NO.map(|(name, _)| Choice::new(name, "")).to_vec()
+    }
+}
+
+const YES_OR_NO: [(&str, bool); 2] = [("no", false), ("yes", true)];
+
 /// The value of that name.
 fn named<T: Copy>(name: &str, all: &[(&'static str, T)]) -> Result<T, String> {
     if let Some((_, value)) = all.iter().find(|(known, _)| *known == name) {
@@ -243,6 +267,23 @@ fn named<T: Copy>(name: &str, all: &[(&'static str, T)]) -> Result<T, String> {
     let near = bentpipe_units::nearest(name, names.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Err(format!("expected {}{near}", names.join(", ")))
+}
+
+impl Argument for ModCod {
+    const KIND: Kind = Kind::Choice;
+    const METAVAR: &'static str = "NAME";
+
+    fn read(given: &OsStr) -> Result<ModCod, String> {
+        text(given)?.parse::<ModCod>().map_err(|e| e.to_string())
+    }
+
+    fn choices() -> Vec<Choice> {
+        let about = |m: &ModCod| format!("{:.2} bit/symbol at {:.2} dB", m.efficiency, m.es_n0_db);
+        DVB_S2
+            .iter()
+            .map(|m| Choice::new(m.name, &about(m)))
+            .collect()
+    }
 }
 
 impl Argument for String {

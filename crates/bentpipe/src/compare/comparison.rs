@@ -3,6 +3,7 @@
 use super::candidate::Candidate;
 use super::crowd::Runner;
 use super::entries;
+use super::fade::{ClearSky, Decibels};
 use super::loss::Loss;
 use super::orbit::{self, Orbit};
 use super::path::NetworkPath;
@@ -14,6 +15,7 @@ use super::trace::{self, Trace};
 use crate::Error;
 use crate::own::OwnControl;
 use bentpipe_cc::CongestionControl;
+use bentpipe_link::{DVB_S2, ModCod};
 use bentpipe_scenario::Limits;
 use bentpipe_sim::Stop;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
@@ -26,6 +28,10 @@ const SERVER_RTT: Duration = Duration::from_millis(50);
 /// satellite, where nothing else is said.
 const RATE: Rate = Rate::from_mbps(10);
 const RTT: Duration = Duration::from_millis(600);
+
+/// ModCod of a clear sky and its margin, where a fade is asked about and nothing else is said.
+const MODCOD: ModCod = DVB_S2[18];
+const MARGIN: Decibels = Decibels(1.0);
 
 /// What is compared: a link, its users and what their servers may run.
 ///
@@ -261,8 +267,23 @@ impl Comparison {
         let (profile, rates) = self.profile()?;
         let rate = rates.map_or(question.rate.unwrap_or(RATE), |rates| rates[0]);
         let back = rates.map_or(fifth(rate), |rates| rates[1]);
+        let back = question.return_rate.unwrap_or(back);
+        let rtt = match &profile {
+            Some(profile) => profile.rtt[1],
+            None => question.rtt.unwrap_or(RTT),
+        };
         // A path by its satellites or its trace loses what they say, and nothing beside.
         let is_loss_assumed = question.loss.is_none() && profile.is_none();
+        let profile = match question.fade {
+            Some(fade) => Some(fade.profile(ClearSky {
+                rates: [rate, back],
+                rtt,
+                modcod: question.modcod.unwrap_or(MODCOD),
+                margin: question.margin.unwrap_or(MARGIN),
+                coding: question.coding.unwrap_or_default(),
+            })?),
+            None => profile,
+        };
         let usual = match is_loss_assumed {
             true => Loss::independent(Ratio::new(0.001).unwrap_or(Ratio::ZERO)),
             false => Loss::NONE,
@@ -270,11 +291,8 @@ impl Comparison {
         let proxied = question.pep.iter().any(|pep| *pep != Pep::None);
         let path = NetworkPath {
             rate,
-            return_rate: question.return_rate.unwrap_or(back),
-            rtt: match &profile {
-                Some(profile) => profile.rtt[1],
-                None => question.rtt.unwrap_or(RTT),
-            },
+            return_rate: back,
+            rtt,
             loss: question.loss.unwrap_or(usual),
             is_loss_assumed,
             queue: question.queue.first().copied().unwrap_or_default(),
@@ -342,6 +360,10 @@ impl Comparison {
         if !self.own.is_empty() && self.question.pep.contains(&Pep::Split) {
             let why = "split: a congestion control of your own cannot run from a proxy on";
             return Err(Error::setting("pep", why));
+        }
+        if self.question.robust && self.runner.is_some() {
+            let why = "needs many runs, which real hosts make in real time: ask the simulator";
+            return Err(Error::setting("robust", why));
         }
         Ok(())
     }

@@ -213,8 +213,13 @@ impl Answer {
             }
         };
         let parts: Vec<String> = self.change_costs.iter().map(part).collect();
+        let is_fade = |profile: &LinkProfile| profile.kind == ProfileKind::Fade;
+        let with = match self.path.profile.as_ref().is_some_and(is_fade) {
+            true => "a clear sky",
+            false => "a steady link of the same mean",
+        };
         Some(format!(
-            "Compared with a steady link of the same mean, the changes {}.",
+            "Compared with {with}, the changes {}.",
             parts.join(" and ")
         ))
     }

@@ -16,6 +16,7 @@ use super::pep::Pep;
 use super::profile::LinkProfile;
 use super::question::Question;
 use super::queue::Queue;
+use super::robust::robustness;
 use super::scheduler::RunScheduler;
 use super::setting::Setting;
 use super::traffic::{self, Activity, PAGES, Traffic};
@@ -86,7 +87,7 @@ fn answer(comparison: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
     let fixed = over.or(question.runs.map(|n| n as usize));
     answer.is_fixed = fixed.is_some();
     if !answer.is_fixed {
-        answer.budget = question.time.unwrap_or(TIME).as_secs() * cost::PACE;
+        answer.budget = budget(question);
         cost::shorten(&mut answer);
     }
     answer.verdict = decide(&answer);
@@ -94,18 +95,26 @@ fn answer(comparison: &Comparison, watch: &dyn Watch) -> Result<Answer, Error> {
     RunScheduler::new(fixed, watch).run(&mut answer)?;
     answer.verdict = decide(&answer);
     answer.change_costs = day::change_costs(&answer)?;
+    if question.robust {
+        answer.robustness = robustness(comparison, &answer, watch)?;
+    }
     Ok(answer)
 }
 
+/// Packets that the runs of a question may take over links, about.
+pub(super) fn budget(question: &Question) -> f64 {
+    question.time.unwrap_or(TIME).as_secs() * cost::PACE
+}
+
 /// True if another seed gives another result.
-fn is_random(question: &Question, answer: &Answer) -> bool {
+pub(super) fn is_random(question: &Question, answer: &Answer) -> bool {
     let draws = answer.traffic.activities().contains(&Activity::Web);
     !answer.path.loss.is_none()
         || answer
             .path
             .profile
             .as_ref()
-            .is_some_and(LinkProfile::changes)
+            .is_some_and(LinkProfile::starts_differ)
         || answer.users > 1
         || answer.beside.is_some()
         || question.background.is_some_and(|b| b.bursty)
@@ -113,7 +122,7 @@ fn is_random(question: &Question, answer: &Answer) -> bool {
 }
 
 /// An answer without runs.
-fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
+pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error> {
     let question = &comparison.question;
     let users = question.user_count();
     let least = question.traffic.least_users();
@@ -163,6 +172,7 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
         seed: question.seed,
         over: question.over,
         change_costs: Vec::new(),
+        robustness: None,
         rows,
         verdict: Verdict::default(),
         candidates,

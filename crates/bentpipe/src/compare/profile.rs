@@ -17,6 +17,8 @@ pub enum ProfileKind {
     Orbit,
     /// What a trace says.
     Trace,
+    /// A fade.
+    Fade,
 }
 
 /// How a link changes with time.
@@ -144,7 +146,13 @@ impl LinkProfile {
     /// True if the link is not the same all the time.
     #[must_use]
     pub fn changes(&self) -> bool {
-        self.kind == ProfileKind::Trace || self.path_changes > 0 || self.rtt[0] < self.rtt[2]
+        self.kind != ProfileKind::Orbit || self.path_changes > 0 || self.rtt[0] < self.rtt[2]
+    }
+
+    /// True if runs begin at different times of it.
+    #[must_use]
+    pub fn starts_differ(&self) -> bool {
+        self.changes() && self.steps != Some(1)
     }
 
     /// How often the path changes in an hour.

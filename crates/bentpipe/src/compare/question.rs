@@ -4,6 +4,7 @@ use super::argument::Choice;
 use super::background::Background;
 use super::candidate::Hosts;
 use super::comparison::Comparison;
+use super::fade::{Coding, Decibels, Fade};
 use super::loss::Loss;
 use super::options::{
     self, OptionSpec, Options, option_part, option_rule, option_setter, option_spec, options,
@@ -12,6 +13,7 @@ use super::pep::Pep;
 use super::problem::QuestionError;
 use super::queue::{self, Queue};
 use super::traffic::{Activity, Traffic};
+use bentpipe_link::ModCod;
 use bentpipe_orbit::{PRESETS, Site};
 use bentpipe_units::{Bytes, Duration, Rate};
 use std::ffi::OsStr;
@@ -61,6 +63,17 @@ options! {
     /// Packets that the channel loses: `0.1%`, each independently, or `5% in
     /// bursts of 8 packets` on average
     loss: Loss, or "0.1%; over an orbit or a trace 0", group(Link), slider(1e-5..0.3);
+    /// A fade: its depth, how long it stays, when it begins after the first start and how
+    /// long it rises and falls, as in `10 dB for 30 s at 20 s, ramps of 5 s`
+    fade: Fade, optional, group(Link), set(Comparison),
+        excludes(orbit, trace: "is not for an orbit or a trace, which change in their own way");
+    /// ModCod of DVB-S2 under a clear sky, at which the link has its --rate
+    modcod: ModCod, or "16APSK 3/4", group(Link), set(Comparison), needs(fade);
+    /// What the clear sky leaves above what the ModCod needs
+    margin: Decibels, or "1 dB", group(Link), set(Comparison), needs(fade);
+    /// What the modem does in a fade: acm (steps down to a ModCod that closes the link) or
+    /// ccm (keeps its ModCod: beyond the margin the link is down)
+    coding: Coding, or "acm", group(Link), set(Comparison), needs(fade);
     /// Queue before the link: `1 BDP`, `100 packets`, `64 kB`, `100 ms`, or codel, fq-codel,
     /// pie or red, set for the link, or `codel 1000 packets target 30 ms`. Several to
     /// compare; the first is the one that the link has today
@@ -111,6 +124,9 @@ options! {
     time: Duration, or "5 s",
         group(Comparison), slider(1.0..600.0), set(Comparison),
         excludes(runs: "is not for --runs, which says how many there are");
+    /// Ask as well for half and twice the loss, the queue and the users, and from which value
+    /// on the advice turns; takes up to ten times as long
+    robust: bool, default "no", group(Comparison), set(Comparison);
     /// Seed of the first run; the same seed gives the same output
     seed: u64, default "1", group(Comparison), set(Comparison);
 }

@@ -315,12 +315,13 @@ record! {
     #[derive(Clone, Debug, PartialEq)]
     #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
     pub struct ProfileRecord of LinkProfile {
-        /// `orbit` or `trace`.
+        /// `orbit`, `trace` or `fade`.
         label kind: &'static str = |profile| match profile.kind {
             ProfileKind::Orbit => "orbit",
             ProfileKind::Trace => "trace",
+            ProfileKind::Fade => "fade",
         };
-        /// The orbit or file that was named.
+        /// The orbit, file or fade that was named.
         label name: String = |profile| profile.name.clone();
         /// What it is, in words.
         label text: String = |profile| profile.text.clone();

@@ -128,3 +128,63 @@ fn lengths_are_written_as_people_do() {
         ]
     );
 }
+
+/// What `bentpipe trace` writes of a fade comes back as the same link, an outage included.
+#[test]
+fn a_fade_that_is_written_is_the_same_link_when_it_is_read() {
+    use bentpipe_link::trace::theaterq::Style;
+    use bentpipe_link::{Fade, Limit, LinkSettings, ModCod, QueueSettings};
+
+    let ms = Duration::from_millis;
+    let clear: ModCod = "16APSK 3/4".parse().unwrap();
+    let rate = Rate::from_mbps(50);
+    let base = Piece {
+        from: Time::ZERO,
+        rate,
+        one_way_delay: ms(300),
+        sloped: false,
+        loss: Loss::Channel,
+        up: true,
+        route: 0,
+    };
+    let fade = Fade {
+        depth_db: 20.0,
+        begins: Duration::from_secs(20),
+        slope: Duration::from_secs(10),
+        stays: Duration::from_secs(15),
+        modes: clear.adaptive(1.0),
+    };
+    let line = fade.timeline(base).unwrap();
+    let lasts = Duration::from_secs(120);
+    let means = line.means(Time::ZERO, lasts);
+    // A fifth of the time is down or slow.
+    assert!(
+        (0.7..0.85).contains(&(means.rate.bps_f64() / rate.bps_f64())),
+        "{means:?}"
+    );
+    let queue = QueueSettings::drop_tail(Limit::Packets(100));
+    let settings = LinkSettings::new(rate, ms(300), queue);
+    let style = Style {
+        extended: true,
+        step: ms(10),
+    };
+    let theaterq = theaterq::write(&settings, &line, lasts, style).unwrap();
+    let mahimahi = mahimahi::write(&line, lasts).unwrap();
+    let read =
+        |name: &str, text: &str, rest: Rest| Trace::new([file(name, text)]).profile(rest).unwrap();
+    let rest = Rest {
+        rtt: Some(ms(600)),
+        ..ALONE
+    };
+    for profile in [
+        read("fade.csv", &theaterq, ALONE),
+        read("fade.trace", &mahimahi, rest),
+    ] {
+        let off = profile.rate.bps_f64() / means.rate.bps_f64() - 1.0;
+        assert!(off.abs() < 0.001, "{}: {off}", profile.text);
+        assert_eq!(profile.rtt, [ms(600); 3]);
+    }
+    let profile = read("fade.csv", &theaterq, ALONE);
+    assert!((profile.availability - means.up).abs() < 1e-6);
+    assert!(profile.longest_outage > Duration::from_secs(15));
+}

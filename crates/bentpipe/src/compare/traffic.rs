@@ -17,7 +17,7 @@ use std::fmt;
 pub const PAGES: u32 = 6;
 
 /// Objects that are fetched beside all of them.
-const OBJECTS: u32 = 40;
+pub(super) const OBJECTS: u32 = 40;
 
 /// Bitrates that videos are offered at, kbit/s.
 pub const LADDER: [u64; 8] = [150, 400, 800, 1_500, 3_000, 5_000, 8_000, 16_000];

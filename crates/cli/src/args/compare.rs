@@ -2,7 +2,8 @@
 
 use super::question::{Asked, place};
 use super::{On, OwnControls, Recorded, Threads};
-use clap::Args;
+use bentpipe::compare::Target;
+use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// Which transport for this link and its users, and behind which proxy?
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 /// all. Hosts run Linux, and names are those that Linux uses. The defaults
 /// describe one user of a broadband terminal behind a geostationary satellite.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_long_help = "\
 Examples:
   bentpipe compare
@@ -31,6 +33,8 @@ Examples:
   bentpipe compare --loss 1% --why
   bentpipe compare --pep none,split --scenario-of 'split bbr' row.toml
   bentpipe compare --loss 1% --transport cubic,bbr,hybla --why hybla,bbr
+  bentpipe compare --users 8 --robust
+  bentpipe compare capacity --until 'p95 page < 5 s' --rate 50Mbit/s --pep none,split
   bentpipe compare --json | jq '.rows[] | {pep, transport, times_s: [.cells[].time_s.mean]}'
 
 A transport is a congestion control and, after plus signs, what is changed around
@@ -47,6 +51,8 @@ A verdict is clear, with an error of at most 5% over all settings and looks at t
 runs; borderline, if what decides lies near a threshold (a gain of 3%, or 5% for a
 proxy; 20% that others lose); or open, if the runs do not tell.")]
 pub(crate) struct Compare {
+    #[command(subcommand)]
+    pub(crate) command: Option<CompareCommand>,
     #[command(flatten)]
     pub(crate) asked: Asked,
     /// What runs it: the simulator, the TCP of this machine over emulated links
@@ -99,5 +105,50 @@ pub(crate) struct Compare {
     pub(crate) details: bool,
     /// Print one JSON document instead of text
     #[arg(long, conflicts_with = "details")]
+    pub(crate) json: bool,
+}
+
+/// Other questions of the same link.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CompareCommand {
+    Capacity(Box<Capacity>),
+}
+
+/// How many users does the link carry with each setting until they are given too little?
+///
+/// Looks for the number of users at which a target breaks, with the same seeds at all
+/// numbers, until its 95% interval is within 10% or the time is over. All users have the setting.
+/// Then says which one to switch on.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+A target is a statistic, what is measured, and its limit:
+
+  mean, median, or a percentile such as p95 or p99.9
+  download, page, object (small, beside pages), video (all that a viewer waits), startup
+    and stall (of a video): times, which must be below the limit: <
+  wait (at the link; p95 only: what packets of a call would wait): a time as well
+  rate (of a user, over the time that the user waited): must be above the limit: >
+
+Traffic is what is measured, web for pages and video for videos, unless --traffic says
+mixed. A video has 1.5 Mbit/s, or what fits the link.
+
+Examples:
+  bentpipe compare capacity --until 'p95 page < 5 s' --rate 50Mbit/s
+  bentpipe compare capacity --until 'mean download < 20 s' --size 5MB --transport cubic,bbr
+  bentpipe compare capacity --until 'p5 rate > 1 Mbit/s' --pep none,split,gateway
+  bentpipe compare capacity --until 'p95 wait < 150 ms' --queue '0.5 BDP' --time 60s")]
+pub(crate) struct Capacity {
+    /// What the users must be given: `p95 page < 5 s`, `mean download < 20 s`,
+    /// `p5 rate > 1 Mbit/s`
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) until: Target,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
+    #[command(flatten, next_display_order = place(""))]
+    pub(crate) threads: Threads,
+    #[command(flatten)]
+    pub(crate) own: OwnControls,
+    /// Print one JSON document instead of text
+    #[arg(long)]
     pub(crate) json: bool,
 }

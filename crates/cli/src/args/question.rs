@@ -70,13 +70,16 @@ fn argument(option: &'static OptionSpec<Question>) -> Arg {
         true => argument.action(ArgAction::Append).value_delimiter(','),
         false => argument.action(ArgAction::Set),
     };
-    let argument = match option.kind {
-        Kind::File => argument.value_hint(ValueHint::AnyPath),
-        _ => argument,
-    };
-    match option.default {
-        Some(default) => argument.default_value(default),
-        None => argument,
+    match (option.kind, option.default) {
+        (Kind::File, _) => argument.value_hint(ValueHint::AnyPath),
+        // Named alone it is set, as any other flag of a command.
+        (Kind::Flag, _) => argument
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("yes")
+            .hide_default_value(true),
+        (_, Some(default)) => argument.default_value(default),
+        (_, None) => argument,
     }
 }
 

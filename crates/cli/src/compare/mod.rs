@@ -1,5 +1,6 @@
 //! `bentpipe compare`: which transport for this link and its users?
 
+mod capacity;
 mod live;
 
 use crate::args::{self, On};
@@ -21,6 +22,9 @@ pub(crate) fn main(
     arguments: &[OsString],
     out: &mut Output,
 ) -> Result<Status, Failure> {
+    if let Some(args::CompareCommand::Capacity(args)) = &args.command {
+        return capacity::main(args, out);
+    }
     let pictures = [&args.plot, &args.curves].into_iter().flatten();
     for file in pictures.clone() {
         picture_kind(file)?;

@@ -1,7 +1,7 @@
 //! `bentpipe compare`, as a user runs it.
 
 use crate::common::{bentpipe, bentpipe_in};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
 /// A comparison that takes no time.
@@ -483,4 +483,122 @@ fn a_mix_shows_what_each_activity_gets() {
         text.contains("missed") && text.contains("upload [s]"),
         "{text}"
     );
+}
+
+#[test]
+fn the_advice_is_asked_beside_the_question() {
+    let words = [
+        "compare",
+        "--rate",
+        "2Mbit/s",
+        "--loss",
+        "0",
+        "--size",
+        "100kB",
+        "--transport",
+        "cubic,cubic + IW 32",
+        "--time",
+        "1s",
+    ];
+    let robust = |more: &str| bentpipe(&[&words[..], &[more]].concat()).ok();
+    let text = robust("--robust");
+    assert!(
+        text.contains("This advice holds for half and twice of each of these:"),
+        "{text}"
+    );
+    assert!(text.contains("queue  0.5 BDP: holds  1 BDP"), "{text}");
+    // As with other flags, and as a page or Python would say it.
+    assert_eq!(robust("--robust=yes"), text);
+    let without = bentpipe(&words).ok();
+    assert_eq!(robust("--robust=no"), without);
+    assert!(!without.contains("half"), "{without}");
+    let json = bentpipe(&[&words[..], &["--robust", "--json"]].concat()).ok();
+    let answer: Value = serde_json::from_str(&json).unwrap();
+    let queue = &answer["robustness"]["dimensions"][1];
+    assert_eq!(
+        (&queue["dimension"], &queue["asked"]),
+        (&json!("queue"), &json!("1 BDP"))
+    );
+    assert_eq!(
+        (&queue["half"]["holds"], &queue["half"]["factor"]),
+        (&json!(true), &json!(0.5))
+    );
+}
+
+#[test]
+fn a_link_carries_so_many_users() {
+    let words = [
+        "compare",
+        "capacity",
+        "--until",
+        "mean download < 6 s",
+        "--rate",
+        "5Mbit/s",
+        "--size",
+        "500kB",
+        "--loss",
+        "0",
+        "--transport",
+        "cubic,cubic + IW 32",
+        "--time",
+        "2s",
+    ];
+    let text = bentpipe(&words).ok();
+    assert!(
+        text.starts_with("How many users with `mean download < 6 s`: each downloading"),
+        "{text}"
+    );
+    assert!(text.contains("transport"), "{text}");
+    let json = bentpipe(&[&words[..], &["--json"]].concat()).ok();
+    let found: Value = serde_json::from_str(&json).unwrap();
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let of = |key: &str| row[key].as_u64().unwrap();
+        assert_eq!(row["known"], "users");
+        assert!(of("least_users") <= of("users") && of("users") <= of("most_users"));
+    }
+    let refused = |more: &[&str]| {
+        let found = bentpipe(&[&words[..2], more].concat());
+        found.refused()
+    };
+    let wrong = refused(&["--until", "p95 pgae < 5 s"]);
+    assert!(wrong.contains("\n  p95 pgae < 5 s\n      ^^^^"), "{wrong}");
+    let users = refused(&["--until", "p95 page < 5 s", "--users", "3"]);
+    assert!(users.contains("--users is what is sought"), "{users}");
+}
+
+#[test]
+fn a_fade_is_part_of_the_link() {
+    let words = [
+        "compare",
+        "--transport",
+        "cubic",
+        "--runs",
+        "2",
+        "--size",
+        "3MB",
+        "--fade",
+    ];
+    let text = |more: &[&str]| bentpipe(&[&words[..], more].concat()).ok();
+    let acm = text(&["10 dB for 30 s at 1 s"]);
+    assert!(
+        acm.contains("Over a fade of 10 dB from 1.0 s to 31 s"),
+        "{acm}"
+    );
+    assert!(
+        acm.replace('\n', " ")
+            .contains("QPSK 1/2 does, with 3.333 Mbit/s."),
+        "{acm}"
+    );
+    let ccm = text(&["10 dB for 30 s at 1 s", "--coding", "ccm"]);
+    assert!(
+        ccm.replace('\n', " ")
+            .contains("it does not close, and the link is down."),
+        "{ccm}"
+    );
+    let wrong = bentpipe(&["compare", "--modcod", "QPSK 1/2"]).refused();
+    assert!(wrong.contains("--fade"), "{wrong}");
+    let wrong = bentpipe(&["compare", "--fade", "10 for 30 s"]).refused();
+    assert!(wrong.contains("`10` has no unit: write `10 dB`"), "{wrong}");
 }

@@ -50,9 +50,13 @@ impl Timeline {
             self.seek(&mut passage, at);
             let until = passage.until.min(end);
             let length = until.since(at).as_secs();
-            let could = self.speed(passage.index) as f64 * length;
-            bits += could;
             let piece = &self.pieces[passage.index];
+            // What is sent while the link is down does not arrive, whether it waits or is lost.
+            let could = match piece.up {
+                true => self.speed(passage.index) as f64 * length,
+                false => 0.0,
+            };
+            bits += could;
             sent += could;
             lost += could * piece.loss.of_full_packets();
             if piece.up {
@@ -142,6 +146,20 @@ mod tests {
         assert_eq!((means.route_changes, line.length()), (1, ms(40)));
         let later = line.means(at(45), ms(1000));
         assert_eq!((later.rate.bps(), later.up), (4_000_000, 1.0));
+    }
+
+    #[test]
+    fn nothing_is_carried_while_the_link_is_down() {
+        let down = Piece {
+            up: false,
+            ..piece(10, 2_000_000, 20)
+        };
+        let pieces = vec![piece(0, 2_000_000, 20), down];
+        for rule in [super::super::WhenDown::Lost, super::super::WhenDown::Waits] {
+            let line = Timeline::new(pieces.clone()).unwrap().when_down(rule);
+            let means = line.means(Time::ZERO, ms(40));
+            assert_eq!((means.rate.bps(), means.up), (500_000, 0.25), "{rule:?}");
+        }
     }
 
     #[test]

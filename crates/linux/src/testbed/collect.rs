@@ -124,7 +124,7 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         max_cwnd: f64::from(noted.watched.max_cwnd),
         ..counts.into()
     };
-    outcome.set_report(noted.report);
+    outcome.set_report(noted.report.clone());
     outcome
 }
 

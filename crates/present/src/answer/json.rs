@@ -1,6 +1,7 @@
 //! The answer as one JSON document, units in the names.
 
 use super::print;
+use super::robust::RobustRecord;
 use bentpipe::compare::record::{self, CostRecord, LinkRecord, RowRecord, Runs};
 use bentpipe::compare::{
     Against, Answer, Build, ChangeCost, DayRow, GIVEN_UP, Gain, Harm, Hour, Needed, SwitchOn,
@@ -64,6 +65,10 @@ record! {
         key changes_cost: Vec<ChangeRecord> = |at| {
             let costs = at.0.change_costs.iter();
             costs.map(|cost| ChangeRecord::of(&(at.0, cost))).collect()
+        };
+        /// Whether the advice holds beside the question, where that was asked.
+        part robustness: RobustRecord = |at| {
+            at.0.robustness.as_ref().map(|robust| RobustRecord::of(&(at.0, robust)))
         };
         /// Times by the time of the beginning, where that was asked.
         part by_time: TimesRecord = TimesRecord::of_answer;

@@ -7,6 +7,7 @@ mod over_time;
 mod plot;
 mod print;
 mod report;
+mod robust;
 mod scenario;
 pub mod why;
 
@@ -16,9 +17,11 @@ pub use json::{
 };
 pub use over_time::chart as curves;
 pub use print::{
-    all as print, decimal as time, question, signed as change, table_of as table, words,
+    all as print, decimal as time, question, question_of as link_words, signed as change,
+    table_of as table, words,
 };
 pub use report::{command, page};
+pub use robust::{NeighbourRecord, RobustRecord, SensitivityRecord, TurnRecord};
 pub use scenario::text as scenario;
 
 use crate::output::Output;

@@ -23,6 +23,10 @@ pub fn all(answer: &Answer, build: Build, details: bool, out: &mut Output) -> io
         super::day::print(answer, &day, out)?;
         out.line("")?;
     }
+    if let Some(robust) = &answer.robustness {
+        super::robust::print(answer, robust, out)?;
+        out.line("")?;
+    }
     let more = if details { "" } else { " More with --details." };
     out.paragraph(0, &format!("{}{more}", words(answer)))?;
     if details {
@@ -36,11 +40,16 @@ pub fn all(answer: &Answer, build: Build, details: bool, out: &mut Output) -> io
 
 /// What was asked, so that the answer can be read alone.
 pub fn question(answer: &Answer) -> Vec<String> {
-    let path = &answer.path;
     let users = match answer.users {
         1 => "One user".to_owned(),
         n => format!("{n} users"),
     };
+    question_of(answer, &users)
+}
+
+/// The same of users that `users` names.
+pub fn question_of(answer: &Answer, users: &str) -> Vec<String> {
+    let path = &answer.path;
     let sizes: Vec<String> = answer.sizes.iter().map(ToString::to_string).collect();
     let sizes = sizes.join(", ");
     let what = match answer.traffic {
@@ -117,7 +126,7 @@ pub(super) fn rate(answer: &Answer) -> String {
     let rate = answer.path.rate;
     match answer.path.profile.as_ref().map(|course| course.kind) {
         Some(ProfileKind::Trace) => format!("{:.1} Mbit/s on average", rate.bps_f64() / 1e6),
-        Some(ProfileKind::Orbit) | None => rate.to_string(),
+        Some(ProfileKind::Orbit | ProfileKind::Fade) | None => rate.to_string(),
     }
 }
 
@@ -136,7 +145,7 @@ pub(super) fn of_course(course: &LinkProfile) -> Vec<String> {
     if least != most {
         text += &format!(", RTT {least} to {most} ms");
     }
-    if course.changes() {
+    if course.starts_differ() {
         let span = super::day::clock(course.span);
         text += &format!("; runs begin at different times within {span}");
     }

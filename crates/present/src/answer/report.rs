@@ -46,6 +46,13 @@ pub fn page(answer: &Answer, build: Build, command: &str) -> Page {
             answer.beside.as_deref().unwrap_or(DEFAULT)
         ));
     page = switch_on(page, answer, build);
+    if let Some(robust) = &answer.robustness {
+        page = page
+            .heading("Does the advice hold beside the question?")
+            .paragraph(&super::robust::headline(answer, robust))
+            .table(&super::robust::table(answer, robust))
+            .paragraph(&super::robust::words(answer, robust));
+    }
     page = page
         .heading("All that was compared")
         .table(&print::rows(answer, false))

@@ -1,15 +1,20 @@
 //! Properties of a link that change with time.
 
-use crate::schema::timeline::{FadeTable, PieceTable, TimeKeys, TraceFormat, TraceTable};
+use crate::schema::timeline::{
+    FadeTable, ModeTable, PieceTable, TimeKeys, TraceFormat, TraceTable,
+};
 use bentpipe_document::{Context, Diagnostic, OptionalField, Place, Placed, Reported};
 use bentpipe_link::trace::TraceError;
 use bentpipe_link::trace::leoreplayer::Delays;
 use bentpipe_link::{
-    Fade, InFlightPolicy, Loss, Mode, Opportunities, Piece, Timeline, TimelineError, WhenDown,
-    trace,
+    Fade, InFlightPolicy, Loss, ModCod, Mode, Opportunities, Piece, Timeline, TimelineError,
+    WhenDown, trace,
 };
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 use std::sync::Arc;
+
+/// What a clear sky leaves above what a ModCod needs, dB, unless it is said.
+const MARGIN_DB: f64 = 1.0;
 
 /// Time-dependent keys of a direction.
 #[derive(Clone, Debug, Default)]
@@ -169,8 +174,43 @@ fn loss(
 }
 
 fn fade_of(fade: FadeTable) -> Result<How, Reported> {
+    let context = &fade.context;
+    let (coding, modcod, margin) = (fade.coding?, fade.modcod?, fade.margin_db?);
+    let modes = match (coding, modcod) {
+        (coding, None) => {
+            if let Some(margin) = margin {
+                let error = Diagnostic::new(margin.key, "a margin without a ModCod");
+                let error = error.label("belongs to `modcod`, and each coding says what it stands");
+                return Err(context.report(error));
+            }
+            modes_of(context.need("coding", coding)?.value)?
+        }
+        (None, Some(modcod)) => {
+            let found = modcod.value.parse::<ModCod>().map_err(|why| {
+                let error = Diagnostic::new(modcod.place, "no ModCod of DVB-S2");
+                context.report(error.label(why.to_string()))
+            })?;
+            found.adaptive(margin.map_or(MARGIN_DB, |margin| margin.value))
+        }
+        (Some(_), Some(modcod)) => {
+            let error = Diagnostic::new(modcod.key, "the codings are given twice");
+            let error = error.label("by a ModCod, and in `coding` as well");
+            return Err(context.report(error.help("keep one of the two")));
+        }
+    };
+    Ok(How::Fade(Fade {
+        depth_db: fade.depth_db?.value,
+        begins: fade.begins?.value,
+        slope: fade.slope?.value,
+        stays: fade.stays?.value,
+        modes,
+    }))
+}
+
+/// The codings of a fade, in ascending order of what they stand.
+fn modes_of(coding: Vec<ModeTable>) -> Result<Vec<Mode>, Reported> {
     let mut modes: Vec<Mode> = Vec::new();
-    for mode in fade.coding?.value {
+    for mode in coding {
         let loss = loss(&mode.context, mode.packet_error_rate, mode.bit_error_rate);
         let up_to_db = mode.up_to_db?;
         if modes
@@ -195,13 +235,7 @@ fn fade_of(fade: FadeTable) -> Result<How, Reported> {
             loss: loss?.unwrap_or(Loss::Channel),
         });
     }
-    Ok(How::Fade(Fade {
-        depth_db: fade.depth_db?.value,
-        begins: fade.begins?.value,
-        slope: fade.slope?.value,
-        stays: fade.stays?.value,
-        modes,
-    }))
+    Ok(modes)
 }
 
 fn read_trace(table: TraceTable) -> Result<How, Reported> {

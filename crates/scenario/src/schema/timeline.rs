@@ -112,7 +112,12 @@ table! {
     /// how long it stays at `depth_db`
     stays: Duration, default "0 s";
     /// the codings, by what they stand; beyond the last one the link is down
-    coding: Vec<ModeTable>, required;
+    coding: Vec<ModeTable>, or "those of DVB-S2, from `modcod` down";
+    /// ModCod of DVB-S2 under a clear sky, such as `16APSK 3/4`, at which the link has its rate; in
+    /// the fade the modem uses the most efficient that still closes the link
+    modcod: String, or "the codings are those of `coding`";
+    /// what the clear sky leaves above what the ModCod needs, dB
+    margin_db: f64 [number(0.0, 100.0)], or "1, with `modcod`";
 }
 
 table! {

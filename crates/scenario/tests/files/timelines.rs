@@ -118,6 +118,26 @@ fn a_fade_changes_codings() {
 }
 
 #[test]
+fn a_fade_steps_down_the_modcods_of_dvb_s2() {
+    let line = |keys: &str| {
+        let fade = "fade = { depth_db = 10, begins = \"10 s\", slope = \"0 s\", stays = \"5 s\"";
+        let [line, _] = lines(&format!("{fade}, {keys} }}"));
+        line.unwrap()
+    };
+    // 16APSK 3/4 needs 10.21 dB; with 1 dB of margin 1.21 dB are left, enough for QPSK 1/2.
+    let fade = line("modcod = \"16APSK 3/4\"");
+    let rate = at(&fade, 12).rate.bps_f64() / 8e6;
+    assert!((rate - 0.988_858 / 2.966_728).abs() < 1e-6, "{rate}");
+    assert_eq!(at(&fade, 16).rate, Rate::from_mbps(8));
+    let without = line("modcod = \"QPSK 2/3\", margin_db = 4");
+    assert!(!at(&without, 12).up);
+    // 3.1 and 7 dB less 10 are 0.1: more than the -0.3 dB of QPSK 2/5.
+    let just = line("modcod = \"QPSK 2/3\", margin_db = 7");
+    let rate = at(&just, 12).rate.bps_f64() / 8e6;
+    assert!((rate - 0.789_412 / 1.322_253).abs() < 1e-6, "{rate}");
+}
+
+#[test]
 fn a_scenario_without_changes_has_no_timeline() {
     let plain = parse("").unwrap();
     assert!(plain.links.iter().all(|l| l.timeline.is_none()));
@@ -217,6 +237,9 @@ mistakes! {
     codings_out_of_order: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\", coding = [{ up_to_db = 2 }, { up_to_db = 1 }] }";
     no_such_trace: "trace = { file = \"nowhere/at.all\", format = \"mahimahi\" }";
     no_such_format: "trace = { file = \"x\", format = \"netem\" }";
+    no_such_modcod: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\", modcod = \"16APSK 3/5\" }";
+    a_modcod_and_codings: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\", modcod = \"QPSK 1/2\", coding = [{ up_to_db = 2 }] }";
+    a_margin_alone: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\", margin_db = 2, coding = [{ up_to_db = 2 }] }";
     no_coding: "fade = { depth_db = 3, begins = \"1 s\", slope = \"1 s\" }";
 }
 

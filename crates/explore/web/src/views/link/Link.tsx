@@ -14,6 +14,7 @@ import { OverTime } from "./OverTime";
 import { Panel } from "./Panel";
 import { draft, key } from "./question";
 import { nameOf, Ranking } from "./Ranking";
+import { Robust } from "./Robust";
 import { follow, Run, type Shown } from "./run";
 import { sharing } from "./share";
 import { Toolbar } from "./Toolbar";
@@ -106,6 +107,7 @@ export default function Link({ params }: ViewProps) {
           ranking
         )}
         {shown !== null && <Key shown={shown} />}
+        {shown !== null && <Robust shown={shown} />}
         {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
         {shown !== null && facts === undefined && (
           <p class="muted small">

@@ -213,7 +213,7 @@ function Others({ group, run }: { group: OptionGroup; run: Run }) {
     <>
       {others.map(({ name, kind, several }) => {
         const label = name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
-        const Control = kind === "choice" && !several ? Choice : Text;
+        const Control = (kind === "choice" || kind === "flag") && !several ? Choice : Text;
         return <Control key={name} name={name} label={label} run={run} />;
       })}
     </>
