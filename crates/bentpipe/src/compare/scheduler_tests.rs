@@ -66,7 +66,7 @@ fn what_was_hopeless_is_set_aside_until_the_rest_is_known() {
     let answer = question.time(Duration::from_millis(1_500)).run().unwrap();
     let runs = |name: &str| answer.result(name).unwrap().runs.len();
     assert!(
-        runs("vegas") <= 1 && runs("cubic") >= FEWEST,
+        runs("westwood") <= 1 && runs("cubic") >= FEWEST,
         "{}",
         runs("cubic")
     );
