@@ -223,8 +223,8 @@ impl Answer {
 
     /// The scenario of [`scenario_of_run`](Answer::scenario_of_run) with the seed of the run
     /// and the starts that it draws for its users: run on its own, it has the same outcome.
-    /// With traffic in the background, which has no end, it ends when the run did; the run is
-    /// made again to see when.
+    /// With traffic in the background or calls, which have no end, it ends when the run did;
+    /// the run is made again to see when.
     ///
     /// # Errors
     /// If it cannot be built, or that run hits a bound.
@@ -239,7 +239,7 @@ impl Answer {
             flow.start = options.start_of(flow);
         }
         scenario.seed = seed;
-        if self.background.is_some() {
+        if self.background.is_some() || self.traffic.has_calls() {
             let stopped = Options {
                 seed,
                 stop: self.stop.clone(),
