@@ -10,6 +10,7 @@
 to                           use
 ===========================  ==========================================================
 compare transports           :func:`compare`, :class:`Answer`
+fit a link to a capture      :func:`fit`, :class:`Fit`
 run a scenario               :class:`Scenario`, :func:`run`, :class:`Outcome`
 sweep a scenario             :class:`Study`, :class:`Results`
 compare with papers          :func:`reproduce`, :func:`papers`
@@ -39,6 +40,7 @@ from ._controls import (
     unregister,
 )
 from ._errors import Error, InputError, OptionError, RunError, ScenarioError, StudyError
+from ._fit import Estimate, Fit, fit
 from ._keywords import CompareOptions
 from ._picture import Picture
 from ._scenario import Outcome, Scenario, ScenarioBuilder, run
@@ -54,6 +56,8 @@ __all__ = [
     "CompareOptions",
     "CongestionControl",
     "Error",
+    "Estimate",
+    "Fit",
     "InputError",
     "Loss",
     "OptionError",
@@ -72,6 +76,7 @@ __all__ = [
     "__version__",
     "compare",
     "control",
+    "fit",
     "link",
     "papers",
     "register",

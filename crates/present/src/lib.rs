@@ -12,6 +12,7 @@
 //! | what a comparison asks | [`question`] |
 //! | the answer of a comparison | [`answer`] |
 //! | what differs between two of these | [`diff`] |
+//! | a link fitted to a capture | [`fit`] |
 //! | what a run did | [`outcome`] |
 //! | what the packets of a connection did | [`sequence`] |
 //! | what a scenario would run | [`scenario`] |
@@ -33,6 +34,7 @@
 pub mod answer;
 mod curves;
 pub mod diff;
+pub mod fit;
 mod groups;
 pub mod map;
 mod measures;

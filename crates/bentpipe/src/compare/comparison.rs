@@ -11,12 +11,14 @@ use super::profile::LinkProfile;
 use super::question::Question;
 use super::trace::{self, Trace};
 use crate::Error;
+use crate::fit::{Fit, fit};
 use crate::own::OwnControl;
 use bentpipe_cc::CongestionControl;
-use bentpipe_scenario::Limits;
+use bentpipe_scenario::{Limits, QueueLength};
 use bentpipe_sim::Stop;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 /// Round trip to the gateway of a proxy, by default.
 const SERVER_RTT: Duration = Duration::from_millis(50);
@@ -35,6 +37,8 @@ pub struct Comparison {
     pub(super) question: Question,
     /// The last trace that was set, with the interval of its delays.
     trace: Option<Trace>,
+    /// The link of the capture that was set, once it is fitted.
+    fitted: OnceLock<(PathBuf, Arc<Fit>)>,
     pub(super) own: Vec<Candidate>,
     pub(super) threads: usize,
     pub(super) runner: Option<Arc<dyn Runner>>,
@@ -223,7 +227,10 @@ impl Comparison {
         let question = &self.question;
         question.check()?;
         let (profile, rates) = self.profile()?;
-        let rate = rates.map_or(question.rate.unwrap_or(RATE), |rates| rates[0]);
+        let fitted = self.fitted()?;
+        let fitted = fitted.as_deref();
+        let rate = question.rate.or_else(|| fitted.map(Fit::rate));
+        let rate = rates.map_or(rate.unwrap_or(RATE), |rates| rates[0]);
         let back = rates.map_or(fifth(rate), |rates| rates[1]);
         let usual = match question.trace.is_empty() {
             true => Loss::independent(Ratio::new(0.001).unwrap_or(Ratio::ZERO)),
@@ -235,15 +242,40 @@ impl Comparison {
             return_rate: question.return_rate.unwrap_or(back),
             rtt: match &profile {
                 Some(profile) => profile.rtt[1],
-                None => question.rtt.unwrap_or(RTT),
+                None => question.rtt.or_else(|| fitted.map(Fit::rtt)).unwrap_or(RTT),
             },
-            loss: question.loss.unwrap_or(usual),
-            queue: question.queue,
+            loss: question
+                .loss
+                .or_else(|| fitted.map(Fit::loss))
+                .unwrap_or(usual),
+            queue: question
+                .queue
+                .or_else(|| fitted.map(Fit::queue))
+                .unwrap_or(QueueLength::Bdp(1.0)),
             server_rtt: question.server_rtt.or(proxied.then_some(SERVER_RTT)),
             profile,
         };
         path.check()?;
         Ok(path)
+    }
+
+    /// What the capture of the question shows, if it has one; it is read once.
+    ///
+    /// # Errors
+    /// [`Error::Capture`] if it cannot be fitted.
+    pub fn fitted(&self) -> Result<Option<Arc<Fit>>, Error> {
+        let Some(file) = &self.question.capture else {
+            return Ok(None);
+        };
+        if let Some((of, found)) = self.fitted.get()
+            && of == file
+        {
+            return Ok(Some(Arc::clone(found)));
+        }
+        let found = Arc::new(fit(file, None)?);
+        // It stays as it is where another thread, or another file, was first.
+        let _ = self.fitted.set((file.clone(), Arc::clone(&found)));
+        Ok(Some(found))
     }
 
     /// How the link changes with time, if it does, and its rates there and back.

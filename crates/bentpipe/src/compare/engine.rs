@@ -125,6 +125,12 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
     if !candidates.iter().any(|c| c.name == DEFAULT) {
         candidates.insert(0, lineup.default());
     }
+    let current = current(comparison)?;
+    if let Some(name) = &current
+        && !candidates.iter().any(|c| c.name == *name)
+    {
+        candidates.insert(1, one(&lineup, name)?);
+    }
     for own in &comparison.own {
         if candidates.iter().any(|c| c.name == own.name) {
             let why = format!("has two transports named `{}`", own.name);
@@ -155,6 +161,7 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
         bitrate: traffic::bitrate(path.rate, users_shared),
         ideal: Vec::new(),
         seed: question.seed,
+        current,
         over: question.over,
         change_costs: Vec::new(),
         rows,
@@ -180,6 +187,15 @@ fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Answer, Error>
         answer.ideal = ideal.collect::<Result<_, _>>()?;
     }
     Ok(answer)
+}
+
+/// What the sender of the capture runs, where the question has one and it is known.
+fn current(comparison: &Comparison) -> Result<Option<String>, Error> {
+    let fitted = comparison.fitted()?;
+    let is_linux = comparison.question.hosts == Hosts::Linux;
+    Ok(fitted
+        .and_then(|fit| fit.control.clone())
+        .filter(|_| is_linux))
 }
 
 /// What others run.

@@ -195,7 +195,7 @@ pub(super) const fn hyphenated<const N: usize>(name: &str) -> [u8; N] {
 /// | `slider(1e4..1e9)` | where a slider begins and ends |
 /// | `needs(from, to)` | options that must be set with it |
 /// | `needs_any(orbit, trace: "...")` | one of which must be, and what is said if not |
-/// | `excludes(trace: "...")` | one that must not be, and what is said if it is |
+/// | `excludes(trace: "...")` | those that must not be, and what is said if one is |
 /// | `set(Comparison)` | a builder with a field `question`, which gets a setter |
 macro_rules! options {
     (
@@ -321,8 +321,8 @@ macro_rules! option_spec {
     ($spec:expr; needs($($other:ident),+) $($rest:tt)*) => {
         option_spec!(@needs: &[$(option_part!(name $other)),+], $spec; $($rest)*)
     };
-    ($spec:expr; excludes($other:ident: $why:literal) $($rest:tt)*) => {
-        option_spec!(@excludes: &[option_part!(name $other)], $spec; $($rest)*)
+    ($spec:expr; excludes($($other:ident: $why:literal),+) $($rest:tt)*) => {
+        option_spec!(@excludes: &[$(option_part!(name $other)),+], $spec; $($rest)*)
     };
     ($spec:expr; needs_any($($ignored:tt)*) $($rest:tt)*) => { option_spec!($spec; $($rest)*) };
     ($spec:expr; set($($ignored:tt)*) $($rest:tt)*) => { option_spec!($spec; $($rest)*) };
@@ -363,12 +363,12 @@ macro_rules! option_rule {
             ));
         }
     };
-    ($this:ident $field:ident excludes($other:ident: $why:literal)) => {
-        if option_rule!(is_set $this $field) && option_rule!(is_set $this $other) {
+    ($this:ident $field:ident excludes($($other:ident: $why:literal),+)) => {
+        $(if option_rule!(is_set $this $field) && option_rule!(is_set $this $other) {
             return Err($crate::compare::problem::QuestionError::setting(
                 option_part!(name $field), $why,
             ));
-        }
+        })+
     };
     (is_set $this:ident $field:ident) => {
         !$crate::compare::argument::Field::values(&$this.$field).is_empty()

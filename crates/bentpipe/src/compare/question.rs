@@ -45,6 +45,15 @@ options! {
     from: Site, optional, group(Link), needs(orbit);
     /// Where the users are
     to: Site, optional, group(Link), needs(orbit);
+    /// A capture (pcap, pcapng) of a connection over the link, made at its sender: --rate,
+    /// --rtt, --loss and --queue are what `bentpipe fit` estimates from it, unless they are set,
+    /// and what the sender runs is compared as well
+    capture: PathBuf, optional,
+        group(Link), metavar("FILE"), set(Comparison),
+        excludes(
+            orbit: "is not for an orbit: give one of the two",
+            trace: "is not for a trace: give one of the two"
+        );
     /// A trace of the link, instead of --rate: a file of mahimahi or TheaterQ,
     /// or LeoReplayer's two, `RATE,DELAYS`
     trace: PathBuf, several optional,
@@ -62,7 +71,7 @@ options! {
     /// bursts of 8 packets` on average
     loss: Loss, or "0.1%; of a trace 0", group(Link), slider(1e-5..0.3);
     /// Queue before the link: `1 BDP`, `100 packets` or `64 kB`
-    queue: QueueLength, default "1 BDP", group(Link), slider(0.05..10.0), set(Comparison);
+    queue: QueueLength, or "1 BDP", group(Link), slider(0.05..10.0), set(Comparison);
     /// Rate of the way back, for acknowledgements
     return_rate: Rate, or "a fifth of --rate",
         group(Link), slider(1e3..1e9), set(Comparison);

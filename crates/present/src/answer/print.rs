@@ -62,6 +62,9 @@ pub fn question(answer: &Answer) -> Vec<String> {
         "{users} {what} over {rate}, RTT {}{mean}, loss {loss}, queue {}",
         path.rtt, path.queue
     );
+    if let Some(current) = &answer.current {
+        text += &format!("; the sender of the capture runs {current}");
+    }
     if let Some(beside) = &answer.beside {
         text += &format!("; half of them run {beside}");
     }
