@@ -11,6 +11,7 @@ to                           use
 ===========================  ==========================================================
 compare transports           :func:`compare`, :class:`Answer`
 find how many users fit      :func:`capacity`, :class:`Capacity`
+fit a link to a capture      :func:`fit`, :class:`Fit`
 run a scenario               :class:`Scenario`, :func:`run`, :class:`Outcome`
 sweep a scenario             :class:`Study`, :class:`Results`
 compare with papers          :func:`reproduce`, :func:`papers`
@@ -41,6 +42,7 @@ from ._controls import (
     unregister,
 )
 from ._errors import Error, InputError, OptionError, RunError, ScenarioError, StudyError
+from ._fit import Estimate, Fit, fit
 from ._keywords import CompareOptions
 from ._picture import Picture
 from ._scenario import Outcome, Scenario, ScenarioBuilder, run
@@ -58,6 +60,8 @@ __all__ = [
     "CompareOptions",
     "CongestionControl",
     "Error",
+    "Estimate",
+    "Fit",
     "InputError",
     "Loss",
     "OptionError",
@@ -78,6 +82,7 @@ __all__ = [
     "compare",
     "compare_by_users",
     "control",
+    "fit",
     "link",
     "papers",
     "register",

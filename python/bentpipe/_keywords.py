@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 QUESTION = (
-    "rate", "rtt", "orbit", "from_", "to", "trace", "over", "slot", "loss", "queue",
-    "return_rate", "users", "traffic", "size", "stagger", "beside", "background",
-    "transport", "hosts", "pep", "server_rtt", "runs", "time", "seed",
+    "rate", "rtt", "orbit", "from_", "to", "capture", "trace", "over", "slot", "loss",
+    "queue", "return_rate", "users", "traffic", "size", "stagger", "beside",
+    "background", "transport", "hosts", "pep", "server_rtt", "runs", "time", "seed",
 )
 
 #: Those that take several values.
@@ -39,6 +39,10 @@ class CompareOptions(TypedDict, total=False):
         ``London, Canada``, or degrees north and east, such as 37.9,-122.3
     to : str | tuple[float, float]
         Where the users are
+    capture : str | os.PathLike[str]
+        A capture (pcap, pcapng) of a connection over the link, made at its sender:
+        rate, rtt, loss and queue are what ``bentpipe fit`` estimates from it,
+        unless they are set, and what the sender runs is compared as well
     trace : str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
         A trace of the link, instead of rate: a file of mahimahi or TheaterQ, or
         LeoReplayer's two, ``RATE,DELAYS``
@@ -106,6 +110,7 @@ class CompareOptions(TypedDict, total=False):
     orbit: str | os.PathLike[str] | None
     from_: str | tuple[float, float] | None
     to: str | tuple[float, float] | None
+    capture: str | os.PathLike[str] | None
     trace: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
     over: str | None
     slot: float | str | None

@@ -8,6 +8,7 @@ mod campaign;
 mod control;
 mod errors;
 mod events;
+mod fit;
 mod link;
 mod outcome;
 mod reproduction;
@@ -35,6 +36,8 @@ mod _bentpipe {
     use crate::control::{register, unregister};
     #[pymodule_export]
     use crate::events::{AckView, LossView, TimeoutView, WindowView};
+    #[pymodule_export]
+    use crate::fit::{Fit, fit};
     #[pymodule_export]
     use crate::link::course;
     #[pymodule_export]

@@ -27,6 +27,14 @@ pub enum Error {
     /// Options of a comparison ask nothing.
     #[error(transparent)]
     Question(#[from] QuestionError),
+    /// A capture cannot be read, or does not show what a fit needs.
+    #[error("cannot fit `{}`: {why}", .file.display())]
+    Capture {
+        /// The file.
+        file: std::path::PathBuf,
+        /// What is wrong, and where.
+        why: String,
+    },
     /// What runs in the place of the simulator failed.
     #[error("{0}")]
     Runner(String),

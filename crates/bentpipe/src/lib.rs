@@ -25,6 +25,7 @@
 //! | to | use |
 //! |---|---|
 //! | compare transports on a link | [`Comparison`], [`Answer`](compare::Answer) |
+//! | fit a link to a capture | [`fit()`], [`Fit`] |
 //! | see what a transport does over time, and why | [`recording`] |
 //! | see what differs between two answers, outcomes or scenarios | [`diff`] |
 //! | read a scenario file | [`load`], [`parse`], [`ScenarioFile`] |
@@ -55,6 +56,7 @@ pub mod compare;
 pub mod diff;
 mod error;
 mod file;
+pub mod fit;
 pub mod map;
 mod own;
 pub mod papers;
@@ -66,6 +68,7 @@ pub mod study;
 pub use compare::{Comparison, compare};
 pub use error::Error;
 pub use file::{ScenarioFile, load, parse};
+pub use fit::{Fit, fit};
 pub use own::register_files;
 pub use run::{Run, run};
 pub use study::{Study, reproduce};
@@ -76,6 +79,8 @@ pub use bentpipe_study::{
     TaskResult, input,
 };
 
+/// Captures of real connections.
+pub use bentpipe_capture as capture;
 /// Congestion controls and the trait of your own.
 pub use bentpipe_cc as cc;
 /// Links, queues, channels and timelines.

@@ -5,6 +5,7 @@ mod cc;
 mod compare;
 mod emulate;
 pub(crate) mod explore;
+mod fit;
 pub(crate) mod gateway;
 pub(crate) mod kernel;
 mod question;
@@ -15,6 +16,7 @@ pub(crate) use cc::{Cc, CcCheck, CcCommand, CcNew, OwnControls};
 pub(crate) use compare::{Capacity, Compare, CompareCommand};
 pub(crate) use emulate::Emulate;
 pub(crate) use explore::Explore;
+pub(crate) use fit::Fit;
 pub(crate) use gateway::Gateway;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
 pub(crate) use recorded::Recorded;
@@ -52,6 +54,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Compare(Box<Compare>),
+    Fit(Fit),
     Run(Run),
     Check(Check),
     Diff(Diff),

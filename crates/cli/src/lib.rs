@@ -14,6 +14,7 @@ mod doctor;
 mod emulate;
 mod exit;
 mod explore;
+mod fit;
 mod gateway;
 mod generate;
 mod help;
@@ -76,6 +77,7 @@ fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Resul
     }
     match command {
         Command::Compare(args) => compare::main(&args, arguments, out),
+        Command::Fit(args) => fit::main(&args, out),
         Command::Run(args) => run::main(&args, out),
         Command::Check(args) => check::main(&args, out),
         Command::Diff(args) => diff::main(&args, out),

@@ -13,6 +13,7 @@
 //! | the answer of a comparison | [`answer`] |
 //! | what differs between two of these | [`diff`] |
 //! | how many users a link carries | [`capacity`] |
+//! | a link fitted to a capture | [`fit`] |
 //! | what a run did | [`outcome`] |
 //! | what the packets of a connection did | [`sequence`] |
 //! | what a scenario would run | [`scenario`] |
@@ -35,6 +36,7 @@ pub mod answer;
 pub mod capacity;
 mod curves;
 pub mod diff;
+pub mod fit;
 mod groups;
 pub mod map;
 mod measures;

@@ -109,8 +109,8 @@ fn fields_have_what_a_form_needs() {
     assert_eq!(of("rate")["slider"], json!([1e4, 1e9]));
     assert_eq!(of("users")["group"], "users");
     assert_eq!(
-        (&of("queue")["default"], &of("rtt")["default"]),
-        (&json!("1 BDP"), &Value::Null)
+        (&of("traffic")["default"], &of("rtt")["default"]),
+        (&json!("download"), &Value::Null)
     );
     let values = |name: &str| -> Vec<&str> {
         let choices = of(name)["choices"].as_array().unwrap().iter();

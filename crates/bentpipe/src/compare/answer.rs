@@ -52,6 +52,9 @@ pub struct Answer {
     pub ideal: Vec<Duration>,
     /// Seed of the first run; others count up from it.
     pub seed: u64,
+    /// What the sender of the question's capture runs, with which the rest is compared; `None`
+    /// without a capture, or where it is unknown.
+    pub current: Option<String>,
     /// The time over which runs begin at even distances, where that was asked.
     pub over: Option<Duration>,
     /// What changes of the link cost the default and the recommended setting; empty

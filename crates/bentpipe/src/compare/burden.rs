@@ -113,29 +113,30 @@ impl Answer {
     }
 
     fn cost(&self, cost: &Cost) -> Option<String> {
+        let base = self.current.as_deref().unwrap_or(DEFAULT);
         Some(match cost {
             // It has a sentence of its own.
             Cost::Harm(_) => return None,
             Cost::Unfinished { count, of } => format!("{count} of {of} runs did not finish"),
             Cost::Background { lost, before } => format!(
-                "the background traffic loses {} of its packets ({} with {DEFAULT})",
+                "the background traffic loses {} of its packets ({} with {base})",
                 percent(*lost),
                 percent(*before)
             ),
             Cost::Waiting { wait_s, before_s } => format!(
-                "packets of others queue for up to {} at the link ({} with {DEFAULT})",
+                "packets of others queue for up to {} at the link ({} with {base})",
                 seconds(*wait_s),
                 seconds(*before_s)
             ),
             Cost::Waste { share, before } => format!(
-                "{} of its packets are retransmissions ({} with {DEFAULT})",
+                "{} of its packets are retransmissions ({} with {base})",
                 percent(*share),
                 percent(*before)
             ),
             Cost::Slow { slow_s, before_s } => {
                 let before = before_s.filter(|_| !self.is_kept());
                 let before = before.map_or_else(String::new, |before| {
-                    format!(" ({} with {DEFAULT})", seconds(before))
+                    format!(" ({} with {base})", seconds(before))
                 });
                 format!(
                     "the slowest 10% take more than {}{before}",

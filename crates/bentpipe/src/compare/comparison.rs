@@ -13,13 +13,15 @@ use super::question::Question;
 use super::queue::Queue;
 use super::trace::{self, Trace};
 use crate::Error;
+use crate::fit::{Fit, fit};
 use crate::own::OwnControl;
 use bentpipe_cc::CongestionControl;
 use bentpipe_link::{DVB_S2, ModCod};
 use bentpipe_scenario::Limits;
 use bentpipe_sim::Stop;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 /// Round trip to the gateway of a proxy, by default.
 const SERVER_RTT: Duration = Duration::from_millis(50);
@@ -42,6 +44,8 @@ pub struct Comparison {
     pub(super) question: Question,
     /// The last trace that was set, with the interval of its delays.
     trace: Option<Trace>,
+    /// The link of the capture that was set, once it is fitted.
+    fitted: OnceLock<(PathBuf, Arc<Fit>)>,
     pub(super) own: Vec<Candidate>,
     pub(super) threads: usize,
     pub(super) runner: Option<Arc<dyn Runner>>,
@@ -265,15 +269,18 @@ impl Comparison {
         let question = &self.question;
         question.check()?;
         let (profile, rates) = self.profile()?;
-        let rate = rates.map_or(question.rate.unwrap_or(RATE), |rates| rates[0]);
+        let fitted = self.fitted()?;
+        let fitted = fitted.as_deref();
+        let rate = question.rate.or_else(|| fitted.map(Fit::rate));
+        let rate = rates.map_or(rate.unwrap_or(RATE), |rates| rates[0]);
         let back = rates.map_or(fifth(rate), |rates| rates[1]);
         let back = question.return_rate.unwrap_or(back);
         let rtt = match &profile {
             Some(profile) => profile.rtt[1],
-            None => question.rtt.unwrap_or(RTT),
+            None => question.rtt.or_else(|| fitted.map(Fit::rtt)).unwrap_or(RTT),
         };
         // A path by its satellites or its trace loses what they say, and nothing beside.
-        let is_loss_assumed = question.loss.is_none() && profile.is_none();
+        let is_loss_assumed = question.loss.is_none() && profile.is_none() && fitted.is_none();
         let profile = match question.fade {
             Some(fade) => Some(fade.profile(ClearSky {
                 rates: [rate, back],
@@ -293,14 +300,41 @@ impl Comparison {
             rate,
             return_rate: back,
             rtt,
-            loss: question.loss.unwrap_or(usual),
+            loss: question
+                .loss
+                .or_else(|| fitted.map(Fit::loss))
+                .unwrap_or(usual),
             is_loss_assumed,
-            queue: question.queue.first().copied().unwrap_or_default(),
+            queue: question
+                .queue
+                .first()
+                .copied()
+                .or_else(|| fitted.map(|fit| fit.queue().into()))
+                .unwrap_or_default(),
             server_rtt: question.server_rtt.or(proxied.then_some(SERVER_RTT)),
             profile,
         };
         path.check()?;
         Ok(path)
+    }
+
+    /// What the capture of the question shows, if it has one; it is read once.
+    ///
+    /// # Errors
+    /// [`Error::Capture`] if it cannot be fitted.
+    pub fn fitted(&self) -> Result<Option<Arc<Fit>>, Error> {
+        let Some(file) = &self.question.capture else {
+            return Ok(None);
+        };
+        if let Some((of, found)) = self.fitted.get()
+            && of == file
+        {
+            return Ok(Some(Arc::clone(found)));
+        }
+        let found = Arc::new(fit(file, None)?);
+        // It stays as it is where another thread, or another file, was first.
+        let _ = self.fitted.set((file.clone(), Arc::clone(&found)));
+        Ok(Some(found))
     }
 
     /// How the link changes with time, if it does, and its rates there and back.

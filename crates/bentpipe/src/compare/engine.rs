@@ -127,7 +127,7 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
     let users = question.user_count();
     let least = question.traffic.least_users();
     let users_shared = users.max(2 * least);
-    let queues = question.queues();
+    let queues = question.queues(path.queue);
     // Buffers hold what the longest of the queues does.
     let longest = queues.iter().map(|queue| path.with_queue(*queue));
     let longest = longest.max_by_key(NetworkPath::standing_bytes);
@@ -139,6 +139,12 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
     };
     if !candidates.iter().any(|c| c.name == DEFAULT) {
         candidates.insert(0, lineup.default());
+    }
+    let current = current(comparison)?;
+    if let Some(name) = &current
+        && !candidates.iter().any(|c| c.name == *name)
+    {
+        candidates.insert(1, one(&lineup, name)?);
     }
     for own in &comparison.own {
         if candidates.iter().any(|c| c.name == own.name) {
@@ -170,6 +176,7 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
         bitrate: traffic::bitrate(path.rate, users_shared),
         ideal: Vec::new(),
         seed: question.seed,
+        current,
         over: question.over,
         change_costs: Vec::new(),
         robustness: None,
@@ -197,6 +204,15 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
         answer.ideal = ideal.collect::<Result<_, _>>()?;
     }
     Ok(answer)
+}
+
+/// What the sender of the capture runs, where the question has one and it is known.
+fn current(comparison: &Comparison) -> Result<Option<String>, Error> {
+    let fitted = comparison.fitted()?;
+    let is_linux = comparison.question.hosts == Hosts::Linux;
+    Ok(fitted
+        .and_then(|fit| fit.control.clone())
+        .filter(|_| is_linux))
 }
 
 /// What others run.

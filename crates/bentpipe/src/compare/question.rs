@@ -47,6 +47,12 @@ options! {
     from: Site, optional, group(Link), needs(orbit);
     /// Where the users are
     to: Site, optional, group(Link), needs(orbit);
+    /// A capture (pcap, pcapng) of a connection over the link, made at its sender: --rate,
+    /// --rtt, --loss and --queue are what `bentpipe fit` estimates from it, unless they are set,
+    /// and what the sender runs is compared as well
+    capture: PathBuf, optional,
+        group(Link), metavar("FILE"), set(Comparison),
+        excludes(orbit, trace: "is not for an orbit or a trace: give one of the two");
     /// A trace of the link, instead of --rate: a file of mahimahi or TheaterQ,
     /// or LeoReplayer's two, `RATE,DELAYS`
     trace: PathBuf, several optional,
@@ -77,7 +83,7 @@ options! {
     /// Queue before the link: `1 BDP`, `100 packets`, `64 kB`, `100 ms`, or codel, fq-codel,
     /// pie or red, set for the link, or `codel 1000 packets target 30 ms`. Several to
     /// compare; the first is the one that the link has today
-    queue: Queue, several default "1 BDP",
+    queue: Queue, several or "1 BDP",
         group(Link), metavar("QUEUES"), slider(0.05..10.0), kind(Length, queue::choices);
     /// Rate of the way back, for acknowledgements
     return_rate: Rate, or "a fifth of --rate",
@@ -165,9 +171,12 @@ impl Question {
         sizes
     }
 
-    /// The queues, each once; the first is the one that the link has today.
-    pub(super) fn queues(&self) -> Vec<Queue> {
+    /// The queues, each once; the first is the one that the link has `today`.
+    pub(super) fn queues(&self, today: Queue) -> Vec<Queue> {
         let mut queues = Vec::new();
+        if self.queue.is_empty() {
+            queues.push(today);
+        }
         for queue in &self.queue {
             if !queues.contains(queue) {
                 queues.push(*queue);
@@ -228,9 +237,6 @@ impl Question {
             let traffic = self.traffic;
             let why = format!("must be from {least} to {MOST_USERS} with {traffic} traffic");
             return wrong("users", why);
-        }
-        if self.queue.is_empty() {
-            return wrong("queue", "names no queue".to_owned());
         }
         if self.pep.is_empty() {
             return wrong("pep", "names no proxy, and not `none` either".to_owned());

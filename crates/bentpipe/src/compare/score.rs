@@ -114,7 +114,8 @@ impl Scores {
 
     /// Over these sizes, which are indices into [`Answer::sizes`].
     pub(super) fn over(answer: &Answer, sizes: &[usize]) -> Scores {
-        let is_default = |row: &Row| row.name == DEFAULT;
+        let current = answer.current.as_deref().unwrap_or(DEFAULT);
+        let is_default = |row: &Row| row.name == current;
         let mut rows = answer.rows.iter();
         let without = rows.position(|row| is_default(row) && row.pep == Pep::None);
         let baseline = without.or_else(|| answer.rows.iter().position(is_default));

@@ -16,6 +16,7 @@ mod data;
 mod emulate;
 mod explain;
 mod files;
+mod fit;
 mod gateway;
 mod guide;
 mod help;

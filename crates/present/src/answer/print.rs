@@ -85,6 +85,9 @@ pub fn question_of(answer: &Answer, users: &str) -> Vec<String> {
         path.rtt,
         queues(answer)
     );
+    if let Some(current) = &answer.current {
+        text += &format!("; the sender of the capture runs {current}");
+    }
     if let Some(beside) = &answer.beside {
         text += &format!("; half of them run {beside}");
     }

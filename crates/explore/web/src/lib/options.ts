@@ -7,6 +7,7 @@ export type OptionName =
   | "orbit"
   | "from"
   | "to"
+  | "capture"
   | "trace"
   | "over"
   | "slot"

@@ -1,0 +1,71 @@
+"""A link that is fitted to a capture of the simulator."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import bentpipe
+
+SCENARIO = """
+duration = "60 s"
+[node.server]
+[node.client]
+[link.satellite]
+between = ["server", "client"]
+rate = "8 Mbit/s"
+round_trip_delay = "120 ms"
+queue = "100 kB"
+[transport.own]
+base = "reno"
+profile = "linux"
+[flow.download]
+from = "server"
+to = "client"
+transport = "own"
+application = { kind = "transfer", size = "20 MB" }
+"""
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    folder = tmp_path_factory.mktemp("capture")
+    (folder / "case.toml").write_text(SCENARIO)
+    pcap = folder / "case.pcapng"
+    command = [sys.executable, "-m", "bentpipe", "run", str(folder / "case.toml")]
+    subprocess.run([*command, "--pcap", str(pcap)], check=True, stdout=subprocess.DEVNULL)
+    return pcap
+
+
+def test_a_fit_finds_the_link(capture: pathlib.Path) -> None:
+    fit = bentpipe.fit(capture)
+    assert fit.rate_bps.low <= 8e6 <= (fit.rate_bps.high or 0)
+    assert abs(fit.rtt_s.value / 0.12 - 1) < 0.02
+    assert fit.loss_share.value == 0.0
+    assert abs(fit.queue_bytes.value / 100_000 - 1) < 0.05
+    assert fit.control == "reno"
+    assert next(iter(fit.scores)) == "reno"
+    assert "reno" in str(fit)
+    assert fit.to_dict() == json.loads(json.dumps(fit.to_dict()))
+    assert bentpipe.fit(capture, flow=1).rate_bps == fit.rate_bps
+
+
+def test_its_scenario_runs(capture: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "fitted.toml"
+    path.write_text(bentpipe.fit(capture).scenario)
+    outcome = bentpipe.run(bentpipe.Scenario.load(path))
+    assert outcome.flows["transfer_time_s"][0] is not None
+
+
+def test_what_is_no_capture_is_refused_with_the_place(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "text.pcap"
+    path.write_text("this is no capture")
+    with pytest.raises(bentpipe.InputError, match="offset 0: this is no capture"):
+        bentpipe.fit(path)
+
+
+def test_a_connection_that_is_not_there_is_refused(capture: pathlib.Path) -> None:
+    with pytest.raises(bentpipe.InputError, match="expected 1 to 1"):
+        bentpipe.fit(capture, flow=7)
