@@ -11,13 +11,19 @@ from typing import TypedDict
 
 QUESTION = (
     "rate", "rtt", "orbit", "from_", "to", "capture", "trace", "over", "slot", "loss",
-    "queue", "return_rate", "users", "traffic", "size", "stagger", "beside",
-    "background", "transport", "hosts", "pep", "server_rtt", "runs", "time", "seed",
+    "fade", "modcod", "margin", "coding", "queue", "return_rate", "users", "traffic",
+    "size", "stagger", "beside", "background", "transport", "hosts", "pep",
+    "server_rtt", "runs", "time", "robust", "seed",
 )
 
 #: Those that take several values.
 SEVERAL = (
     "trace", "queue", "users", "size", "transport", "pep",
+)
+
+#: Those that are true or false.
+FLAGS = (
+    "robust",
 )
 
 
@@ -55,6 +61,19 @@ class CompareOptions(TypedDict, total=False):
     loss : str
         Packets that the channel loses: ``0.1%``, each independently, or ``5% in
         bursts of 8 packets`` on average [default: 0.1%; over an orbit or a trace 0]
+    fade : str
+        A fade: its depth, how long it stays, when it begins after the first start
+        and how long it rises and falls, as in ``10 dB for 30 s at 20 s, ramps of 5
+        s``
+    modcod : str
+        ModCod of DVB-S2 under a clear sky, at which the link has its rate [default:
+        16APSK 3/4]
+    margin : str
+        What the clear sky leaves above what the ModCod needs [default: 1 dB]
+    coding : str
+        What the modem does in a fade: acm (steps down to a ModCod that closes the
+        link) or ccm (keeps its ModCod: beyond the margin the link is down)
+        [default: acm]
     queue : str | Sequence[str]
         Queue before the link: ``1 BDP``, ``100 packets``, ``64 kB``, ``100 ms``, or
         codel, fq-codel, pie or red, set for the link, or ``codel 1000 packets
@@ -101,6 +120,9 @@ class CompareOptions(TypedDict, total=False):
         How long to look for an answer that holds, about: it is counted in packets,
         8 million for a second, so that the same question has the same answer
         everywhere [default: 5 s]
+    robust : bool
+        Ask as well for half and twice the loss, the queue and the users, and from
+        which value on the advice turns; takes up to ten times as long [default: no]
     seed : int
         Seed of the first run; the same seed gives the same output [default: 1]
     """
@@ -115,6 +137,10 @@ class CompareOptions(TypedDict, total=False):
     over: str | None
     slot: float | str | None
     loss: str | None
+    fade: str | None
+    modcod: str | None
+    margin: str | None
+    coding: str | None
     queue: str | Sequence[str] | None
     return_rate: str | None
     users: int | Sequence[int] | None
@@ -129,4 +155,5 @@ class CompareOptions(TypedDict, total=False):
     server_rtt: str | None
     runs: int | None
     time: str | None
+    robust: bool | None
     seed: int | None

@@ -198,7 +198,7 @@ mod tests {
                 "16APSK 2/3",
                 "8PSK 3/4",
                 "8PSK 2/3",
-                "8PSK 3/5"
+                "QPSK 9/10"
             ]
         );
         assert_eq!(names("QPSK 1/4"), ["QPSK 1/4"]);

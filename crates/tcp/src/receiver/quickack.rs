@@ -21,27 +21,23 @@
 //! - **Gaps.** A segment above a gap is acknowledged at once. From the fourth in
 //!   a row on, ACKs wait for 5% of the RTT, at most 1 ms, or for 44 segments; and no
 //!   longer than until a segment arrives whose report would push another SACK
-//!   block out of the first two places: then the ACK of what came before it goes, and the
-//!   segment itself waits for that of a later one.
+//!   block out of the first two places: then the ACK of what came before it goes.
 //! - **Window.** It opens from 64 kB by two segments with every one that arrives,
 //!   up to what the buffer has room for. The buffer begins with 80 kB and is tuned
-//!   once a round trip, as in Linux 6.12: when more arrived in it than in any before, to twice as
-//!   much and 16 segments, and more by how much faster that is; the transport's receive buffer
-//!   is the largest. How long a round trip takes is what `round_trip` says. What waits above a gap
+//!   once a round trip: when more arrived in it than in any before, to twice as
+//!   much, and more by how much faster that is; the transport's receive buffer
+//!   is the largest. A round trip is over when data echoes a timestamp that was
+//!   sent since it began; Linux smooths the times of those. What waits above a gap
 //!   takes room, but the right edge never moves back: so a window can hold a
 //!   sender back while a loss is repaired. ACKs are quick while it opens.
-//!   (From 6.16 on the buffer grows by what waits above a gap, too, and by no 16 segments.)
 //!
 //! Left out: the flag PUSH, which has the last segment of a burst acknowledged
 //! when it is read unless the session is interactive.
 
-mod round_trip;
-
 use crate::linux::wheel::expiry;
 use crate::options::DelayedAck;
-use crate::packet::Packet;
+use crate::packet::{Packet, is_older, timestamp};
 use bentpipe_units::{Duration, Time};
-use round_trip::RoundTrip;
 
 /// Segments that the kernel acknowledges at once by itself.
 const QUICK: u32 = 16;
@@ -66,9 +62,6 @@ const FIRST_ROOM: u32 = 81_920;
 /// Segments below this size do not open the window.
 const SMALL: u32 = 128;
 
-/// Segments that the buffer is larger by than what one round trip brings twice.
-const SPARE: u64 = 16;
-
 /// State of the receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct QuickAck {
@@ -92,8 +85,6 @@ pub(crate) struct QuickAck {
     gap: u64,
     gap_acks: u32,
     gap_waiting: u32,
-    /// The segment that comes now has had its ACK, in which it was not yet.
-    crowded: bool,
     /// The window, its right edge, and the most that it opens to.
     window: u32,
     edge: u64,
@@ -109,8 +100,8 @@ pub(crate) struct QuickAck {
     round_from: u64,
     round_at: Time,
     most: u64,
-    /// What it takes for a round trip.
-    round_trip: RoundTrip,
+    /// The timestamp of ours that data echoed last; `None` where it echoes none.
+    echo: Option<u32>,
 }
 
 /// Action for a received segment.
@@ -139,7 +130,6 @@ impl QuickAck {
             gap: 0,
             gap_acks: 0,
             gap_waiting: 0,
-            crowded: false,
             window: largest.min(FIRST_WINDOW),
             edge: u64::from(largest.min(FIRST_WINDOW)),
             step: 1 << largest.max(1).ilog2().saturating_sub(15).min(14),
@@ -150,7 +140,7 @@ impl QuickAck {
             round_from: 0,
             round_at: Time::ZERO,
             most: 10 * u64::from(mss),
-            round_trip: RoundTrip::default(),
+            echo: None,
         }
     }
 
@@ -174,26 +164,31 @@ impl QuickAck {
     }
 
     /// A data packet has come that echoes a timestamp of ours, or none.
-    pub(crate) fn on_echo(&mut self, now: Time, packet: &Packet) {
+    pub(crate) fn on_echo(&mut self, packet: &Packet) {
         let reports = packet.corruption_reports() > 0;
-        let is_full = u32::from(packet.payload) >= self.full;
-        if packet.timestamp_echo != 0 && !reports {
-            self.round_trip.on_echo(now, packet.timestamp_echo, is_full);
+        self.echo = (packet.timestamp_echo != 0 && !reports).then_some(packet.timestamp_echo);
+    }
+
+    /// True if what arrives was sent after the beginning of the round trip had
+    /// reached the sender.
+    fn round_ends(&self, now: Time) -> bool {
+        match self.echo {
+            Some(echo) => !is_older(echo, timestamp(self.round_at)),
+            None => now.since(self.round_at) >= self.smoothed,
         }
     }
 
     /// The application reads up to byte `read`, and up to byte `next` then: it
     /// had to wait for what lies between, which does not count yet.
     fn tune(&mut self, now: Time, read: u64, next: u64) {
-        let handshake = self.smoothed;
-        if self.room == self.largest || !self.round_trip.is_over(handshake, self.round_at, now) {
+        if self.room == self.largest || !self.round_ends(now) {
             return;
         }
         self.round_at = now;
         let from = std::mem::replace(&mut self.round_from, read);
         let read = read.saturating_sub(from).saturating_sub(next - read);
         if read > self.most {
-            let twice = u128::from(2 * read + SPARE * u64::from(self.mss));
+            let twice = u128::from(2 * read);
             let faster = twice * u128::from(read - self.most) / u128::from(self.most.max(1));
             let room = u32::try_from(twice + 2 * faster).unwrap_or(u32::MAX);
             self.room = self.room.max(room.min(self.largest));
@@ -236,10 +231,7 @@ impl QuickAck {
         deadline: Time,
         len: u32,
     ) -> Decision {
-        self.open_window(len, held);
-        if std::mem::take(&mut self.crowded) {
-            return Decision::Wait;
-        }
+        self.note_arrival(now, len, held);
         if self.is_quick() {
             return Decision::Now;
         }
@@ -258,8 +250,7 @@ impl QuickAck {
         if deadline != Time::MAX {
             return Decision::Wait;
         }
-        let round_trip = self.smoothed.min(self.round_trip.smoothed());
-        Decision::By(now + (round_trip / 20).min(GAP_DELAY))
+        Decision::By(now + (self.smoothed / 20).min(GAP_DELAY))
     }
 
     /// A segment of `len` bytes has arrived in order, so that all is there below
@@ -274,8 +265,7 @@ impl QuickAck {
         (fills, held): (bool, u64),
     ) -> Decision {
         let below_gap = held > 0;
-        self.note_arrival(now, len);
-        self.open_window(len, held);
+        self.note_arrival(now, len, held);
         let read = if fills || below_gap {
             next - waiting + u64::from(len)
         } else {
@@ -324,18 +314,6 @@ impl QuickAck {
         }
     }
 
-    /// The next segment sends the ACK of what waits, before it is taken itself. For Linux that is
-    /// the ACK that it owes for the segment, too: it neither sends another nor counts the segment
-    /// among those that wait.
-    pub(crate) fn on_crowd(&mut self) {
-        self.crowded = true;
-    }
-
-    /// What has come was there before: its report waits for an ACK of its own.
-    pub(crate) fn owes_report(&mut self) {
-        self.crowded = false;
-    }
-
     /// True if segments above a gap wait for an ACK.
     pub(crate) fn waits_above_gap(&self) -> bool {
         self.gap_waiting > 0
@@ -345,9 +323,8 @@ impl QuickAck {
         self.rule.count <= 1 || (self.quick > 0 && !self.interactive)
     }
 
-    /// The time between segments in order, and their size. What lies above a gap does not count:
-    /// the first segment below it that comes after a timeout finds a pause.
-    fn note_arrival(&mut self, now: Time, len: u32) {
+    /// The time between segments and their size.
+    fn note_arrival(&mut self, now: Time, len: u32, held: u64) {
         self.full = self.full.max(len);
         match self.delay {
             None => {
@@ -366,10 +343,6 @@ impl QuickAck {
             }
         }
         self.received_at = now;
-    }
-
-    /// A segment has arrived, so that the window opens while there is room.
-    fn open_window(&mut self, len: u32, held: u64) {
         self.unread = if held > 0 { 0 } else { len };
         let free = u64::from(self.room).saturating_sub(held);
         if len >= SMALL && u64::from(self.window) < free {
@@ -407,4 +380,105 @@ impl QuickAck {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn rule(quick_acks: u32) -> DelayedAck {
+        DelayedAck {
+            count: 2,
+            timer: Duration::from_millis(200),
+            quick_acks,
+        }
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    /// Feeds full segments 6 ms apart; how many arrive before each ACK.
+    fn segments_per_ack(ack: &mut QuickAck, segments: u64) -> Vec<u64> {
+        let (mut waiting, mut deadline) = (0, Time::MAX);
+        let mut counts = Vec::new();
+        for i in 0..segments {
+            waiting += 1448;
+            let bytes = (1448 * (i + 1), waiting);
+            match ack.on_segment(ms(6 * i), 1448, bytes, deadline, (false, 0)) {
+                Decision::Now => {
+                    ack.on_ack(true);
+                    counts.push(waiting / 1448);
+                    (waiting, deadline) = (0, Time::MAX);
+                }
+                Decision::By(by) => deadline = by,
+                Decision::Wait => {}
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn the_first_sixteen_go_at_once() {
+        let mut ack = QuickAck::new(rule(16), 65_535, 1448);
+        let counts = segments_per_ack(&mut ack, 24);
+        assert_eq!(counts[..16], [1; 16]);
+        assert_eq!(counts[16..], [2; 4]);
+    }
+
+    #[test]
+    fn an_application_that_forbids_it_delays_from_the_start() {
+        let mut ack = QuickAck::new(rule(0), 1_000_000, 1448);
+        assert_eq!(segments_per_ack(&mut ack, 24), [2; 12]);
+    }
+
+    #[test]
+    fn a_single_segment_waits_40_ms_and_then_the_session_is_not_interactive() {
+        let mut ack = QuickAck::new(rule(0), 65_535, 1448);
+        let first = ack.on_segment(ms(0), 1448, (1448, 1448), Time::MAX, (false, 0));
+        // A tick late, as the timer wheel has it.
+        assert_eq!(first, Decision::By(ms(44)));
+        ack.on_timer();
+        ack.on_ack(true);
+        let next = ack.on_segment(ms(500), 1448, (2896, 1448), Time::MAX, (false, 0));
+        assert_eq!(next, Decision::Now);
+        let after = ack.on_segment(ms(506), 1448, (4344, 1448), Time::MAX, (false, 0));
+        assert!(matches!(after, Decision::By(_)), "{after:?}");
+    }
+
+    #[test]
+    fn the_window_opens_by_two_segments_each() {
+        let mut ack = QuickAck::new(rule(16), 1_000_000, 1448);
+        assert_eq!(ack.window, 65_535);
+        ack.set_round_trip(ms(0), Duration::from_millis(500), Duration::from_secs(1));
+        segments_per_ack(&mut ack, 3);
+        assert_eq!(ack.window, 65_535 + 6 * 1448);
+        segments_per_ack(&mut ack, 7);
+        assert_eq!(ack.window, 81_920);
+        let full = (false, 0);
+        // Eleven segments, then twenty, as the initial window of ten brings them.
+        ack.on_segment(ms(511), 1448, (11 * 1448, 1448), Time::MAX, full);
+        assert_eq!(ack.room, 81_920);
+        ack.on_segment(ms(1022), 1448, (31 * 1448, 1448), Time::MAX, full);
+        // 2 x 28,960 and twice 9/11 of that more.
+        assert_eq!(ack.room, 57_920 + 2 * 47_389);
+    }
+
+    #[test]
+    fn what_waits_above_a_gap_takes_room_but_the_edge_stays() {
+        let mut ack = QuickAck::new(rule(16), 65_535, 1448);
+        assert_eq!(ack.advertise(10_000, 0), 65_535);
+        assert_eq!(ack.advertise(10_000, 30_000), 65_535);
+        assert_eq!(ack.advertise(20_000, 50_000), 55_535);
+        assert_eq!(ack.advertise(70_000, 0), 65_535);
+    }
+
+    #[test]
+    fn what_lies_above_a_gap_is_acknowledged_at_once_and_then_in_bunches() {
+        let mut ack = QuickAck::new(rule(0), 65_535, 1448);
+        ack.set_round_trip(ms(0), Duration::from_millis(500), Duration::from_secs(1));
+        for _ in 0..3 {
+            assert_eq!(ack.on_gap(ms(1), (0, 1448), Time::MAX, 1448), Decision::Now);
+        }
+        let by = ack.on_gap(ms(1), (0, 1448), Time::MAX, 1448);
+        assert_eq!(by, Decision::By(ms(2)));
+        assert_eq!(ack.on_gap(ms(1), (0, 1448), ms(2), 1448), Decision::Wait);
+    }
+}

@@ -12,6 +12,10 @@ export type OptionName =
   | "over"
   | "slot"
   | "loss"
+  | "fade"
+  | "modcod"
+  | "margin"
+  | "coding"
   | "queue"
   | "return-rate"
   | "users"
@@ -26,6 +30,7 @@ export type OptionName =
   | "server-rtt"
   | "runs"
   | "time"
+  | "robust"
   | "seed";
 
 export type OptionKind =
@@ -36,13 +41,14 @@ export type OptionKind =
   | "file"
   | "number"
   | "loss"
+  | "text"
+  | "choice"
   | "length"
   | "count"
-  | "text"
   | "size"
   | "transport"
   | "load"
-  | "choice";
+  | "flag";
 
 export type OptionGroup =
   | "link"

@@ -100,6 +100,7 @@ export interface AnswerRecord {
   /** what follows */ readonly verdict: VerdictRecord;
   /** each proxy with each transport, the fastest of each proxy first */ readonly rows: readonly RowRecord[];
   /** what changes of the link cost */ readonly changes_cost: readonly ChangeRecord[];
+  /** whether the advice holds beside the question, where that was asked */ readonly robustness: RobustRecord | null;
   /** times by the time of the beginning, where that was asked */ readonly by_time: TimesRecord | null;
   /** what other numbers must have in common with these */ readonly comparable_only_with: readonly string[];
 }
@@ -119,8 +120,8 @@ export interface LinkRecord {
 }
 
 export interface ProfileRecord {
-  /** `orbit` or `trace` */ readonly kind: string;
-  /** the orbit or file that was named */ readonly name: string;
+  /** `orbit`, `trace` or `fade` */ readonly kind: string;
+  /** the orbit, file or fade that was named */ readonly name: string;
   /** what it is, in words */ readonly text: string;
   /** what one should know about it, a sentence each */ readonly notes: readonly string[];
   /** mean rate towards the users */ readonly mean_rate_bps: number;
@@ -230,6 +231,38 @@ export interface ChangeRecord {
   /** retransmission timeouts on the link as it changes */ readonly timeouts_per_user: number;
   /** those on a link that keeps its mean */ readonly timeouts_per_user_without_changes: number;
   /** runs of each */ readonly runs: number;
+}
+
+export interface RobustRecord {
+  /** it in a sentence */ readonly text: string;
+  /** the rows that were run for it */ readonly rows: readonly RowName[];
+  /** one for each quantity */ readonly dimensions: readonly SensitivityRecord[];
+}
+
+export interface SensitivityRecord {
+  /** `loss`, `queue` or `users` */ readonly dimension: string;
+  /** the value that was asked */ readonly asked: string;
+  /** for half of it */ readonly half: NeighbourRecord | null;
+  /** for twice of it */ readonly twice: NeighbourRecord | null;
+  /** towards smaller values */ readonly below: TurnRecord;
+  /** towards larger values */ readonly above: TurnRecord;
+}
+
+export interface NeighbourRecord {
+  /** the value as it is typed */ readonly value: string;
+  /** that value over the one that was asked; where nothing is lost, over 0.001% */ readonly factor: number;
+  /** the row that is recommended there, or leads; null if nothing ended */ readonly pick: RowName | null;
+  /** what that gains over the baseline */ readonly gain: Gain | null;
+  /** how sure it is: `exact`, `clear`, `borderline` or `open` */ readonly certainty: string;
+  /** true if the advice is shown to be the same, false if another is shown, null if the runs do not tell */ readonly holds: boolean | null;
+  /** the advice in a word or two */ readonly text: string;
+}
+
+export interface TurnRecord {
+  /** `never`, `between`, `open` or `unknown` */ readonly kind: string;
+  /** the last value at which it is shown to hold; null for the one that was asked */ readonly holds: NeighbourRecord | null;
+  /** where it turns, in words */ readonly text: string;
+  /** the first value at which another is shown */ readonly turned: NeighbourRecord | null;
 }
 
 export interface TimesRecord {
