@@ -6,15 +6,18 @@
 //! more than chance explains, the queue dropped them, less what the channel would have lost
 //! there; if not, the channel lost them all.
 
-use crate::History;
 use crate::estimate::{Estimate, quantile, sorted};
 use crate::history::Fate;
+use crate::{Acked, History};
 
 /// The queue is near full where packets wait this share of the longest wait.
 const NEAR_FULL: f64 = 0.85;
 
 /// How many standard deviations more losses than by chance are.
 const BEYOND_CHANCE: f64 = 3.5;
+
+/// A packet that is followed by the next within this share of its wait is no lone one.
+const HELD_BACK: f64 = 0.5;
 
 /// A share of a number of trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,7 +103,10 @@ fn known(history: &History, base: f64, packet: f64) -> Vec<Known> {
     let waits: Vec<Option<f64>> = history
         .acks
         .iter()
-        .map(|ack| ack.rtt.map(|rtt| (rtt - base - packet).max(0.0)))
+        .map(|ack| {
+            let wait = (ack.rtt? - base - packet).max(0.0);
+            (!may_be_delayed(history, ack, wait)).then_some(wait)
+        })
         .collect();
     let mut before = vec![0.0; waits.len() + 1];
     for (index, wait) in waits.iter().enumerate() {
@@ -130,6 +136,14 @@ fn known(history: &History, base: f64, packet: f64) -> Vec<Known> {
         }
     }
     known
+}
+
+/// True for an acknowledgement of a single packet that the receiver may have held back in vain
+/// for a second one: the next packet was sent too late to show that this one waited in a queue.
+fn may_be_delayed(history: &History, ack: &Acked, wait: f64) -> bool {
+    let next = history.sent.get(ack.newest).map_or(f64::INFINITY, |s| s.at);
+    let this = history.sent[ack.newest - 1].at;
+    ack.covers == 1 && next - this > HELD_BACK * wait
 }
 
 /// The mean number of losses in a row where they come in bursts, and by how much their

@@ -4,7 +4,7 @@ use crate::output::{Output, digits3};
 use bentpipe::fit::record::FitRecord;
 use bentpipe::fit::{Fit, shown_share};
 use bentpipe_report::table::{Cell, Column, Table, Tone};
-use bentpipe_units::{Bytes, Duration, Rate};
+use bentpipe_units::{Duration, Rate};
 use std::io;
 
 /// Scores that are shown.
@@ -116,11 +116,10 @@ fn table(fit: &Fit) -> Table {
         );
     }
     let bdp = link.queue.value / link.bdp().max(1.0);
-    let held = Bytes::new(link.queue.value.max(0.0) as u64);
     let wait = Duration::from_millis((1e3 * link.longest_wait) as u64);
     row(
         "queue",
-        at_least(link.queue.is_bound(), queue(fit, held)),
+        at_least(link.queue.is_bound(), fit.queue_bytes().to_string()),
         interval(link.queue.is_bound(), fit.queue_interval()),
         match link.queue.is_bound() {
             true => format!("longest wait {wait} ({} BDP); no drop", digits3(bdp)),
@@ -141,11 +140,4 @@ fn table(fit: &Fit) -> Table {
         },
     );
     table
-}
-
-fn queue(fit: &Fit, held: Bytes) -> String {
-    match fit.queue() {
-        bentpipe_scenario::QueueLength::Bytes(bytes) => bytes.to_string(),
-        _ => held.to_string(),
-    }
 }

@@ -153,9 +153,15 @@ impl Fit {
     /// What the queue before the link holds; at least what waited in it, where nothing was
     /// dropped.
     #[must_use]
-    pub fn queue(&self) -> QueueLength {
+    pub fn queue_bytes(&self) -> Bytes {
         let packet = f64::from(self.mss + self.headers);
-        QueueLength::Bytes(Bytes::new(round(self.link.queue.value.max(packet)) as u64))
+        Bytes::new(round(self.link.queue.value.max(packet)) as u64)
+    }
+
+    /// The same as the length of a queue.
+    #[must_use]
+    pub fn queue(&self) -> QueueLength {
+        QueueLength::Bytes(self.queue_bytes())
     }
 }
 

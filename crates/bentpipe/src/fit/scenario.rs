@@ -32,10 +32,7 @@ impl Fit {
                 digits3(burst.max(1.0)),
             ),
         };
-        let queue = match self.queue() {
-            bentpipe_scenario::QueueLength::Bytes(bytes) => bytes,
-            _ => Bytes::new(0),
-        };
+        let queue = self.queue_bytes();
         let control = match (&self.control, &self.doubt) {
             (Some(_), _) => "its course is nearest to the capture's".to_owned(),
             (None, Some(doubt)) => format!("unknown: {doubt}; cubic is the default of Linux"),
