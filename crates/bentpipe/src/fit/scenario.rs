@@ -16,8 +16,8 @@ impl Fit {
     pub fn scenario(&self) -> String {
         let mut text = String::new();
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
-        // A name of a file may contain line ends.
-        let file = bentpipe_document::printable(&file);
+        // A name of a file may contain line ends, and a comment may not.
+        let file = file.replace(char::is_control, "\u{fffd}");
         let seconds = (ROOM * self.duration.as_secs()).max(60.0) as u64;
         let loss = self.loss();
         let channel = match loss.burst {

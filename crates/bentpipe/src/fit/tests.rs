@@ -49,6 +49,20 @@ fn each_control_is_known_by_its_course() {
     }
 }
 
+/// What came before the capture is not in it, so that only a close course names a control.
+#[test]
+fn a_capture_that_begins_within_a_connection_names_no_wrong_control() {
+    for name in CANDIDATES {
+        let within = History {
+            is_whole: false,
+            ..history(name)
+        };
+        let fit = fit_of(&within);
+        let named = fit.control.as_deref();
+        assert!(named.is_none_or(|named| named == name), "{:?}", fit.scores);
+    }
+}
+
 #[test]
 fn the_scenario_of_a_fit_reads_and_has_the_link() {
     let fit = fit_of(&history("cubic"));
