@@ -32,7 +32,7 @@ impl Fit {
                 digits3(burst.max(1.0)),
             ),
         };
-        let queue = self.queue_bytes();
+        let queue = self.queue();
         let control = match (&self.control, &self.doubt) {
             (Some(_), _) => "its course is nearest to the capture's".to_owned(),
             (None, Some(doubt)) => format!("unknown: {doubt}; cubic is the default of Linux"),
@@ -110,7 +110,10 @@ impl Fit {
     pub fn queue_interval(&self) -> String {
         let shown = |bytes: f64| Bytes::new(super::round(bytes) as u64).to_string();
         match self.link.queue.is_bound() {
-            true => "at least: it dropped nothing".to_owned(),
+            true => format!(
+                "it dropped nothing: at least the {} that waited",
+                self.queue_bytes()
+            ),
             false => between(self.link.queue, shown),
         }
     }

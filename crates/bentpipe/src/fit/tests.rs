@@ -78,6 +78,20 @@ fn the_scenario_of_a_fit_reads_and_has_the_link() {
     );
 }
 
+/// A queue that never filled is not as short as what waited in it.
+#[test]
+fn a_queue_that_dropped_nothing_is_simulated_with_one_bdp() {
+    let mut fit = fit_of(&history("cubic"));
+    fit.link.queue = Estimate::at_least(3000.0);
+    assert_eq!(fit.queue(), QueueLength::Bdp(1.0));
+    assert!(
+        fit.scenario()
+            .contains("queue = \"1 BDP\"  # it dropped nothing: at least the 3000 B")
+    );
+    fit.link.queue = Estimate::at_least(1e6);
+    assert_eq!(fit.queue(), QueueLength::Bytes(Bytes::new(1_000_000)));
+}
+
 #[test]
 fn values_are_rounded_to_what_an_interval_leaves() {
     assert_eq!(round(10_648_734.0), 10_650_000.0);
