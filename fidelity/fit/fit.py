@@ -29,8 +29,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "fidelity/linux"))
 BENTPIPE = ROOT / "target/release/bentpipe"
-# `seen` was held back until a change of the method after which it was developed on as well.
-SEEDS = {"develop": 1, "seen": 20_261, "held": 20_262}
+# `seen` and `seen2` were held back until a result of theirs changed the method: `seen` that short
+# queues decide much (several lengths are tried since), `seen2` that a delayed ACK looked like a queue.
+SEEDS = {"develop": 1, "seen": 20_261, "seen2": 20_262, "held": 20_263}
 # Cases of each host, and the controls that it has, in turn.
 HOSTS = {
     "sim": (24, ["cubic", "reno", "bbr", "hybla", "vegas"]),

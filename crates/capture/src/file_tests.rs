@@ -3,7 +3,10 @@
 use super::*;
 use crate::samples::{Tcp, block, pcap, pcap_header, record};
 
-fn all(file: &[u8]) -> Result<Vec<(i64, u16, Vec<u8>, u32, u64)>, ReadError> {
+/// The fields of a record: time, link type, bytes, length, offset.
+type Fields = (i64, u16, Vec<u8>, u32, u64);
+
+fn all(file: &[u8]) -> Result<Vec<Fields>, ReadError> {
     let mut reader = Reader::new(file)?;
     let mut found = Vec::new();
     while let Some(r) = reader.next_record()? {

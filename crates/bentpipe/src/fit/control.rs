@@ -22,6 +22,10 @@ const FAR: f64 = 0.35;
 /// The second must be further than the nearest by this factor.
 const MARGIN: f64 = 1.15;
 
+/// The same of a capture that begins within a connection: what its sender remembered is unknown.
+const FAR_WITHIN: f64 = 0.1;
+const MARGIN_WITHIN: f64 = 1.5;
+
 /// Points in time at which packets in flight are compared.
 const POINTS: usize = 2000;
 
@@ -98,13 +102,17 @@ pub(super) fn of(history: &History, link: &Link) -> Verdict {
     };
     let mut scores: Vec<Score> = CANDIDATES.par_iter().filter_map(best).collect();
     scores.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    let (far, margin) = match history.is_whole {
+        true => (FAR, MARGIN),
+        false => (FAR_WITHIN, MARGIN_WITHIN),
+    };
     let doubt = match &scores[..] {
         [] => Some("no candidate can be run".to_owned()),
-        [best, ..] if best.distance > FAR => Some(format!(
+        [best, ..] if best.distance > far => Some(format!(
             "none of the candidates sends as it does; {} is nearest",
             best.control
         )),
-        [best, second, ..] if second.distance < MARGIN * best.distance + 0.01 => Some(format!(
+        [best, second, ..] if second.distance < margin * best.distance + 0.01 => Some(format!(
             "{} and {} would do about the same here",
             best.control, second.control
         )),

@@ -158,10 +158,14 @@ impl Fit {
         Bytes::new(round(self.link.queue.value.max(packet)) as u64)
     }
 
-    /// The same as the length of a queue.
+    /// The length of the queue to simulate with: where nothing was dropped, one bandwidth-delay
+    /// product, or what waited if that was more.
     #[must_use]
     pub fn queue(&self) -> QueueLength {
-        QueueLength::Bytes(self.queue_bytes())
+        match self.link.queue.is_bound() && self.link.queue.value < self.link.bdp() {
+            true => QueueLength::Bdp(1.0),
+            false => QueueLength::Bytes(self.queue_bytes()),
+        }
     }
 }
 

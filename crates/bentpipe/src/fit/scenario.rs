@@ -16,8 +16,8 @@ impl Fit {
     pub fn scenario(&self) -> String {
         let mut text = String::new();
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
-        // A name of a file may contain line ends.
-        let file = bentpipe_document::printable(&file);
+        // A name of a file may contain line ends, and a comment may not.
+        let file = file.replace(char::is_control, "\u{fffd}");
         let seconds = (ROOM * self.duration.as_secs()).max(60.0) as u64;
         let loss = self.loss();
         let channel = match loss.burst {
@@ -32,7 +32,7 @@ impl Fit {
                 digits3(burst.max(1.0)),
             ),
         };
-        let queue = self.queue_bytes();
+        let queue = self.queue();
         let control = match (&self.control, &self.doubt) {
             (Some(_), _) => "its course is nearest to the capture's".to_owned(),
             (None, Some(doubt)) => format!("unknown: {doubt}; cubic is the default of Linux"),
@@ -110,7 +110,10 @@ impl Fit {
     pub fn queue_interval(&self) -> String {
         let shown = |bytes: f64| Bytes::new(super::round(bytes) as u64).to_string();
         match self.link.queue.is_bound() {
-            true => "at least: it dropped nothing".to_owned(),
+            true => format!(
+                "it dropped nothing: at least the {} that waited",
+                self.queue_bytes()
+            ),
             false => between(self.link.queue, shown),
         }
     }

@@ -49,6 +49,20 @@ fn each_control_is_known_by_its_course() {
     }
 }
 
+/// What came before the capture is not in it, so that only a close course names a control.
+#[test]
+fn a_capture_that_begins_within_a_connection_names_no_wrong_control() {
+    for name in CANDIDATES {
+        let within = History {
+            is_whole: false,
+            ..history(name)
+        };
+        let fit = fit_of(&within);
+        let named = fit.control.as_deref();
+        assert!(named.is_none_or(|named| named == name), "{:?}", fit.scores);
+    }
+}
+
 #[test]
 fn the_scenario_of_a_fit_reads_and_has_the_link() {
     let fit = fit_of(&history("cubic"));
@@ -62,6 +76,20 @@ fn the_scenario_of_a_fit_reads_and_has_the_link() {
             .transfer_time
             .is_some()
     );
+}
+
+/// A queue that never filled is not as short as what waited in it.
+#[test]
+fn a_queue_that_dropped_nothing_is_simulated_with_one_bdp() {
+    let mut fit = fit_of(&history("cubic"));
+    fit.link.queue = Estimate::at_least(3000.0);
+    assert_eq!(fit.queue(), QueueLength::Bdp(1.0));
+    assert!(
+        fit.scenario()
+            .contains("queue = \"1 BDP\"  # it dropped nothing: at least the 3000 B")
+    );
+    fit.link.queue = Estimate::at_least(1e6);
+    assert_eq!(fit.queue(), QueueLength::Bytes(Bytes::new(1_000_000)));
 }
 
 #[test]

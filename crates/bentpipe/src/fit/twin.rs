@@ -85,6 +85,7 @@ pub(super) fn run(transport: &Transport, course: &Course) -> Option<History> {
     let back = course.rtt.scaled(0.5);
     let (mut there, mut here): (VecDeque<Arrival>, VecDeque<Arrival>) = Default::default();
     let mut builder = Builder::new(transport.mss, transport.header_bytes(), true);
+    builder.handshake(None, true);
     let (mut now, mut begun) = (Time::ZERO, None);
     let mut out: Vec<Packet> = Vec::new();
     sender.write_last(now, course.payload, &mut out);
@@ -182,8 +183,24 @@ mod tests {
         let link = Link::of(&history).unwrap();
         assert!((link.rate.value / 5e6 - 1.0).abs() < 0.01, "{link:?}");
         assert!((link.rtt.value / 0.1 - 1.0).abs() < 0.01, "{link:?}");
-        assert_eq!(link.losses.channel.count, 3, "{link:?}");
-        assert!(link.losses.dropped > 0, "{link:?}");
-        assert!((link.queue.value / 60_000.0 - 1.0).abs() < 0.1, "{link:?}");
+        assert_eq!(link.losses.lost_by_channel, [40, 41, 400], "{link:?}");
+        assert_eq!(link.losses.dropped, 0, "{link:?}");
+        // It never filled its queue; without losses of the channel it does.
+        assert!(
+            link.queue.is_bound() && link.queue.value < 60_000.0,
+            "{link:?}"
+        );
+        let clean = Course {
+            lost: Vec::new(),
+            payload: Bytes::new(20_000_000),
+            ..course()
+        };
+        let history = run(&super::super::control::candidate("reno").unwrap(), &clean).unwrap();
+        let link = Link::of(&history).unwrap();
+        assert!(
+            link.losses.dropped > 0 && link.losses.channel.count == 0,
+            "{link:?}"
+        );
+        assert_eq!(link.queue.value, 60_000.0, "{link:?}");
     }
 }
