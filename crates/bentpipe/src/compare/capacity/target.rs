@@ -151,7 +151,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.statistic {
             Statistic::Mean => f.write_str("mean")?,
-            Statistic::Percentile(p) if p == 50.0 => f.write_str("median")?,
+            Statistic::Percentile(50.0) => f.write_str("median")?,
             Statistic::Percentile(p) => write!(f, "p{p}")?,
         }
         let name = self.measure.name();

@@ -51,7 +51,10 @@ fn neighbours_are_what_asking_them_gives() {
     assert_eq!((users.half.as_ref(), &users.below), (None, &Turn::Unknown));
     let half = queue.half.as_ref().unwrap();
     assert_eq!((half.value.as_str(), half.factor), ("0.5 BDP", 0.5));
-    let asked = question().queue("0.5 BDP".parse::<crate::compare::Queue>().unwrap()).run().unwrap();
+    let asked = question()
+        .queue("0.5 BDP".parse::<crate::compare::Queue>().unwrap())
+        .run()
+        .unwrap();
     assert_eq!(half.pick, asked.verdict.pick);
     assert_eq!(half.certainty, asked.verdict.certainty);
     assert_eq!(half.gain, asked.verdict.gain);
