@@ -63,10 +63,8 @@ fn advice(answer: &Answer) -> String {
     match answer.recommended() {
         None => "none".to_owned(),
         Some(row) if answer.is_kept() => format!("keep {}", row.name),
-        Some(row) => match row.pep {
-            bentpipe::compare::Pep::None => row.name.clone(),
-            pep => format!("{} behind {}", row.name, pep.name()),
-        },
+        Some(row) if row.pep == bentpipe::compare::Pep::None => row.name.clone(),
+        Some(row) => format!("{} behind {}", row.name, row.pep.name()),
     }
 }
 
@@ -131,7 +129,7 @@ pub fn table(answers: &[Answer]) -> Table {
 /// # Errors
 /// If it cannot be printed.
 pub fn print(answers: &[Answer], build: Build, details: bool, out: &mut Output) -> io::Result<()> {
-    out.strong(&headline(answers))?;
+    out.strong(headline(answers))?;
     out.line("")?;
     out.table(&table(answers))?;
     for answer in answers {

@@ -200,8 +200,10 @@ fn met(
     let values: Result<Vec<Vec<f64>>, bentpipe::Error> = (0..runs as u64)
         .into_par_iter()
         .map(|run| {
-            let mut options = bentpipe::sim::Options::default();
-            options.seed = SEED + run;
+            let options = bentpipe::sim::Options {
+                seed: SEED + run,
+                ..Default::default()
+            };
             let outcome = answer.replay(row, 0, &options)?;
             Ok(values(&answer, &outcome, target.measure))
         })
@@ -231,11 +233,10 @@ fn values(answer: &Answer, outcome: &bentpipe::outcome::Outcome, measure: Measur
             continue;
         }
         match measure {
-            Measure::Page | Measure::Object => {
-                if is_object == (measure == Measure::Object) {
-                    found.extend(flow.page_times.iter().map(|time| time.as_secs()));
-                }
+            Measure::Page | Measure::Object if is_object == (measure == Measure::Object) => {
+                found.extend(flow.page_times.iter().map(|time| time.as_secs()));
             }
+            Measure::Page | Measure::Object => {}
             Measure::Download => {
                 found.push(flow.transfer_time.map_or(f64::INFINITY, Duration::as_secs));
             }
