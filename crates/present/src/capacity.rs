@@ -36,7 +36,7 @@ pub fn print(found: &Capacity, build: Build, out: &mut Output) -> io::Result<()>
     out.paragraph(0, &words(found))
 }
 
-/// What [`print`] prints, in lines of `width` characters.
+/// What [`print()`] prints, in lines of `width` characters.
 ///
 /// # Errors
 /// If it cannot be printed.
