@@ -27,7 +27,15 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 # The thresholds of the rule: docs/verdicts.md.
-WORTH, PROXY_WORTH, HARM, WASTE, WASTE_NOTED, LOSS, AS_GOOD = 0.03, 0.05, 0.20, 0.10, 0.02, 0.05, 0.05
+WORTH, PROXY_WORTH, HARM, WASTE, WASTE_NOTED, LOSS, AS_GOOD = (
+    0.03,
+    0.05,
+    0.20,
+    0.10,
+    0.02,
+    0.05,
+    0.05,
+)
 EFFORT = {"none": 0, "split": 1, "snoop": 2, "gateway": 3}
 
 # The bars: of the clear verdicts agree with the truth, of all are clear or borderline.
@@ -99,7 +107,16 @@ def compared(answer):
 
 def ask(program, label, options, seed, limit):
     """One verdict as a line."""
-    command = [program, "compare", *options, "--json", "--seed", str(1 + seed * APART), "--time", limit]
+    command = [
+        program,
+        "compare",
+        *options,
+        "--json",
+        "--seed",
+        str(1 + seed * APART),
+        "--time",
+        limit,
+    ]
     started = time.monotonic()
     done = subprocess.run([*command, "--threads", "1"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -132,7 +149,9 @@ def ask_all(given):
     directory, asked = Path(given.dir), questions(given.only)
     directory.mkdir(parents=True, exist_ok=True)
     has = {label: {r["seed"] for r in results(directory, label)} for label in asked}
-    todo = [(label, seed) for seed in range(given.seeds) for label in asked if seed not in has[label]]
+    todo = [
+        (label, seed) for seed in range(given.seeds) for label in asked if seed not in has[label]
+    ]
     end = time.monotonic() + 60 * given.minutes
 
     def one(what):
@@ -252,7 +271,9 @@ def summary(given):
             counts[line["certainty"]] += 1
         clear = [line for line in lines if line["certainty"] in ("clear", "exact")]
         everything = Truth(lines)
-        pairs = [(a, b) for i, a in enumerate(clear) for b in clear[:i] if opposite(a, b, everything)]
+        pairs = [
+            (a, b) for i, a in enumerate(clear) for b in clear[:i] if opposite(a, b, everything)
+        ]
         opposites += len(pairs)
         contradicting += bool(pairs)
         wrong = []
@@ -268,10 +289,16 @@ def summary(given):
             if why:
                 wrong.append(f"    seed {line['seed']}, {line['headline']} But {why}")
         picks = sorted({"keep" if line["keep"] else line["pick"] for line in clear})
-        kinds = " ".join(f"{sum(l['certainty'] == k for l in lines)} {k}" for k in counts if any(l["certainty"] == k for l in lines))
+        kinds = " ".join(
+            f"{sum(line['certainty'] == k for line in lines)} {k}"
+            for k in counts
+            if any(line["certainty"] == k for line in lines)
+        )
         runs = max(row["runs"] for row in everything.rows.values())
         mark = "  OPPOSITE" if pairs else ""
-        print(f"{label}: {len(lines)} seeds: {kinds}; {', '.join(picks) or '-'}; truth of {runs:.0f} runs{mark}")
+        print(
+            f"{label}: {len(lines)} seeds: {kinds}; {', '.join(picks) or '-'}; truth of {runs:.0f} runs{mark}"
+        )
         for line in wrong:
             print(line)
     verdicts = sum(counts.values())
@@ -291,14 +318,20 @@ def summary(given):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("what", choices=("ask", "summary"))
-    parser.add_argument("--dir", default=str(ROOT / "target/questions"), help="where results are kept")
+    parser.add_argument(
+        "--dir", default=str(ROOT / "target/questions"), help="where results are kept"
+    )
     parser.add_argument("--program", default=str(ROOT / "target/release/bentpipe"))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--time", default="10s", help="the --time of each question")
     parser.add_argument("--jobs", type=int, default=2, help="questions at the same time")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="ask nothing more after this")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="ask nothing more after this"
+    )
     parser.add_argument("--only", default="", help="questions whose name contains this")
     given = parser.parse_args()
     try:

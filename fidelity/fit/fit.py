@@ -125,7 +125,7 @@ def scenario(case):
     else:
         channel = (
             f'{{ kind = "gilbert-elliott", packet_error_rate = {case["loss"]:.6f}, '
-            f'mean_burst = {case["burst"]} }}'
+            f"mean_burst = {case['burst']} }}"
         )
     return SCENARIO.format(channel=channel, **case)
 

@@ -125,7 +125,9 @@ def compare_by_users(
     try:
         numbers = sorted({int(number) for number in given})
     except (TypeError, ValueError):
-        raise OptionError(f"`users` must be whole numbers, such as [1, 5, 20], not {users!r}") from None
+        raise OptionError(
+            f"`users` must be whole numbers, such as [1, 5, 20], not {users!r}"
+        ) from None
     if not numbers:
         raise OptionError("`users` names no number of users")
     answers = {}
