@@ -50,16 +50,23 @@ impl Answer {
         let verdict = &self.verdict;
         match verdict.certainty {
             Certainty::Exact => Some("One run is exact: nothing here is random.".to_owned()),
-            Certainty::Clear if self.is_kept() && self.is_random => Some(format!(
-                "Effects that show in fewer than 3 of {} are not excluded.",
-                counted(self.most_runs())
-            )),
+            Certainty::Clear if self.is_kept() && self.is_random => Some(self.not_excluded()),
             Certainty::Clear => None,
             Certainty::Borderline => verdict.against.as_ref().map(|against| self.tips(against)),
             Certainty::Open => Some(match &verdict.against {
                 Some(against) => self.what_is_open(against),
                 None => "Not every setting that could be better was run.".to_owned(),
             }),
+        }
+    }
+
+    /// What a verdict that keeps the baseline leaves possible: by the rule of three, what happens
+    /// in fewer than 3 of so many runs.
+    fn not_excluded(&self) -> String {
+        match self.most_runs() {
+            ..=1 => "One run cannot exclude what happens only now and then.".to_owned(),
+            few @ ..=3 => format!("{few} runs cannot exclude what happens only now and then."),
+            runs => format!("Effects that show in fewer than 3 of {runs} runs are not excluded."),
         }
     }
 

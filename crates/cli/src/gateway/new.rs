@@ -3,7 +3,7 @@
 use crate::args::gateway::GatewayNew;
 use crate::exit::{Failure, Status, talk};
 use crate::output::Output;
-use bentpipe_gateway::config::{HUB, PORT, Pair, TERMINAL};
+use bentpipe_gateway::config::{HUB, INTERFACE, PORT, Pair, TERMINAL, is_interface};
 use bentpipe_gateway::tunnel::keys::Identity;
 use bentpipe_outcome::write_whole;
 use std::net::{IpAddr, SocketAddr};
@@ -52,6 +52,11 @@ fn pair(args: &GatewayNew) -> Result<Pair, Failure> {
     })?;
     if args.rate.bps() == 0 || args.return_rate.is_some_and(|rate| rate.bps() == 0) {
         return Err(Failure::new("the rates must be above zero"));
+    }
+    if let Some(name) = args.interface.iter().find(|name| !is_interface(name)) {
+        return Err(Failure::new(format!(
+            "--interface {name}: expected {INTERFACE}"
+        )));
     }
     let fifth = bentpipe_units::Rate::from_bps((args.rate.bps() / 5).max(1));
     Ok(Pair {

@@ -480,7 +480,7 @@ fn a_mix_shows_what_each_activity_gets() {
         "{text}"
     );
     assert!(
-        text.contains("missed") && text.contains("upload [s]"),
+        text.contains("missed") && text.contains("page [s]") && text.contains(" upload "),
         "{text}"
     );
 }

@@ -98,6 +98,11 @@ mod with {
         ];
         let refused = bentpipe(&named).refused();
         assert!(refused.contains("names are not resolved"), "{refused}");
+        let refused = new(&["--force", "--interface", "wlan\"0"]).refused();
+        assert!(
+            refused.contains("--interface wlan\"0: expected 1 to 15"),
+            "{refused}"
+        );
     }
 
     #[test]

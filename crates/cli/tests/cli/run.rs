@@ -87,7 +87,7 @@ fn check_says_what_would_run() {
     assert_eq!(json["kind"], "scenario");
     let flow = &json["flows"][0];
     assert_eq!(flow["bottleneck_bps"], 2_000_000);
-    assert_eq!(flow["bdp_bytes"], 127_750.0);
+    assert_eq!(flow["bdp_bytes"], 128_250.0);
     assert_eq!(flow["forward"].as_array().unwrap().len(), 2);
 }
 

@@ -17,7 +17,7 @@ mod role;
 pub use entry::{Intercept, Listener};
 pub use limits::Limits;
 pub use link::{Link, RateSource};
-pub use net::{Nets, Ports, Prefix};
+pub use net::{INTERFACE, Nets, Ports, Prefix, is_interface};
 pub use operate::{Level, Log, Status, control_folder};
 pub use pair::{HUB, Pair, TERMINAL};
 pub use policy::Policy;

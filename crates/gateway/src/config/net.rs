@@ -191,24 +191,27 @@ fn ports(item: &Item) -> Result<RangeInclusive<u16>, Problem> {
 pub(super) struct Interfaces(pub(super) Vec<String>);
 
 /// What the name of an interface looks like.
-const INTERFACE: &str = "1 to 15 letters, digits and `.`, `_`, `-`, `+`, `@`, `:`";
+pub const INTERFACE: &str = "1 to 15 letters, digits and `.`, `_`, `-`, `+`, `@`, `:`";
+
+/// True if an interface may have the name. The kernel allows more characters than
+/// [`INTERFACE`] says, but these names become words of rules and commands.
+pub fn is_interface(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"._-+@:".contains(&b);
+    (1..=15).contains(&name.len())
+        && name.bytes().all(plain)
+        && !name.starts_with('-')
+        && !matches!(name, "." | "..")
+}
 
 impl Read for Interfaces {
     const KIND: Kind = Kind::Names("network interface");
 
-    /// The kernel allows more characters, but these names become words of rules
-    /// and commands.
     fn read(given: Given<'_>, _: &Kind) -> Result<Interfaces, Reported> {
         let name = |item: &Item| {
             let Value::Text(name) = &item.value else {
                 return Err(Problem::new(item.value.kind(), INTERFACE));
             };
-            let plain = |b: u8| b.is_ascii_alphanumeric() || b"._-+@:".contains(&b);
-            let good = (1..=15).contains(&name.len())
-                && name.bytes().all(plain)
-                && !name.starts_with('-')
-                && !matches!(name.as_str(), "." | "..");
-            if good {
+            if is_interface(name) {
                 return Ok(name.clone());
             }
             let found = format!("{} is no name of an interface", item.value.to_toml());

@@ -156,7 +156,7 @@ mod tests {
     fn ports_interfaces_and_socks_are_written() {
         let other = Pair {
             hub: "[2001:db8::7]:9000".parse().unwrap(),
-            interfaces: vec!["lan0".to_owned(), "wlan\"0".to_owned()],
+            interfaces: vec!["lan0".to_owned(), "wlan0.5".to_owned()],
             ..pair()
         };
         let [hub, terminal] = read(&other);
