@@ -86,6 +86,7 @@ compare.__signature__ = signature(compare, QUESTION)  # type: ignore[attr-define
 
 def compare_by_users(
     users: Sequence[int] | str,
+    /,
     *,
     threads: int | None = None,
     cc: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
@@ -132,7 +133,8 @@ def compare_by_users(
         raise OptionError("`users` names no number of users")
     answers = {}
     for number in numbers:
-        asked: CompareOptions = {**options, "users": number}
+        asked = options.copy()
+        asked["users"] = number
         answers[number] = compare(threads=threads, cc=cc, progress=progress, **asked)
     return ByUsers(answers)
 
