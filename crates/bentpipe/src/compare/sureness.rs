@@ -106,11 +106,23 @@ impl Answer {
     /// `bbr saves 5 to 9% and slows others by 15 to 29%`.
     fn known_of(&self, against: &Against) -> String {
         let name = row_name(&self.rows[against.row]);
+        // Names of controls are written as Linux writes them.
+        let name = match name.strip_prefix("a ") {
+            Some(rest) => format!("A {rest}"),
+            None => name,
+        };
+        // How much, and in how many runs where those are too few for an interval.
         let between = |least: Option<f64>, most: Option<f64>, share: f64, runs: usize| match least
             .zip(most)
         {
-            Some((least, most)) => format!("{} to {}%", whole(least), whole(most)),
-            None => format!("{}% in {}", whole(share), counted(runs)),
+            Some((least, most)) => (
+                format!("{} to {}%", whole(least), whole(most)),
+                String::new(),
+            ),
+            None => (
+                format!("{}%", whole(share)),
+                format!(" in {}", counted(runs)),
+            ),
         };
         let saves = against.gain.map(
             |Gain {
@@ -124,10 +136,8 @@ impl Answer {
                     true => " (the mean of all activities)",
                     false => "",
                 };
-                format!(
-                    "saves {} of the time{of}",
-                    between(least, most, share, runs)
-                )
+                let (much, within) = between(least, most, share, runs);
+                format!("saves {much} of the time{of}{within}")
             },
         );
         let slows = against.harm.map(
@@ -137,7 +147,16 @@ impl Answer {
                  share,
                  runs,
                  ..
-             }| { format!("slows others by {}", between(least, most, share, runs)) },
+             }| {
+                let (much, within) = match most.unwrap_or(share) < 0.0 {
+                    false => between(least, most, share, runs),
+                    true => between(most.map(|x| -x), least.map(|x| -x), -share, runs),
+                };
+                match most.unwrap_or(share) < 0.0 {
+                    false => format!("slows others by {much}{within}"),
+                    true => format!("takes {much} off the time of others{within}"),
+                }
+            },
         );
         let slows = slows.unwrap_or_else(|| "has not run beside others".to_owned());
         match saves {
