@@ -72,18 +72,26 @@ export function ByUsers({ numbers }: { numbers: readonly string[] }) {
     ];
   };
   return (
-    <PlainTable
-      label="Verdicts by the number of users"
-      columns={[
-        { label: "users", numeric: true },
-        { label: "verdict" },
-        { label: "" },
-        { label: "time [s]", numeric: true },
-        { label: "default", numeric: true },
-        { label: "gain", numeric: true },
-        { label: "others lose", numeric: true },
-      ]}
-      rows={numbers.map(cells)}
-    />
+    <>
+      <h1 class="link-headline">Which transport, by the number of users?</h1>
+      <PlainTable
+        label="Verdicts by the number of users"
+        columns={[
+          { label: "users", numeric: true },
+          { label: "verdict" },
+          { label: "certainty" },
+          { label: "time [s]", numeric: true },
+          { label: "default's [s]", numeric: true },
+          { label: "gain", numeric: true },
+          { label: "others lose", numeric: true },
+        ]}
+        rows={numbers.map(cells)}
+      />
+      {answers.size < numbers.length && (
+        <p class="busy">
+          {answers.size} of {numbers.length} answers are there; the next one is being computed.
+        </p>
+      )}
+    </>
   );
 }

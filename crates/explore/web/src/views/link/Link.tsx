@@ -69,6 +69,35 @@ export default function Link({ params }: ViewProps) {
       onSelect={select}
     />
   );
+  const answer = (
+    <div class="link-parts">
+      <Verdict run={run} />
+      {kept !== undefined && (
+        <Compared kept={unpacked(kept)} run={ghost} onKeep={keep} onDrop={() => change({ _with: "" })} />
+      )}
+      {shown !== null && begin !== undefined && begin.sizes.length > 1 ? (
+        <Tabs
+          label="Sizes"
+          value={params["_size"] === ALL ? ALL : String(size)}
+          tabs={[...begin.sizes.map((label, i) => ({ value: String(i), label })), { value: ALL, label: "By size" }]}
+          onValue={(value) => change({ _size: value === String(last) ? "" : value })}
+        >
+          {params["_size"] === ALL ? <BySize shown={shown} /> : ranking}
+        </Tabs>
+      ) : (
+        ranking
+      )}
+      {shown !== null && <Key shown={shown} />}
+      {shown !== null && <Robust shown={shown} />}
+      {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
+      {shown !== null && facts === undefined && (
+        <p class="muted small">
+          Choose a transport to see its window, rate, queue and packets over time, and what the algorithm did.
+        </p>
+      )}
+    </div>
+  );
+  const isByUsers = numbers.length > 1 && users === ALL;
   return (
     <div class="view link">
       <div class="link-left">
@@ -79,43 +108,24 @@ export default function Link({ params }: ViewProps) {
         <Panel run={run} />
       </div>
       <div class="link-answer">
-        {numbers.length > 1 && (
+        <Failure run={run} />
+        {numbers.length > 1 ? (
           <Tabs
             label="Users"
-            value={users === ALL || (users !== undefined && numbers.includes(users)) ? users : (numbers[0] ?? "")}
-            tabs={[...numbers.map((value) => ({ value, label: value })), { value: ALL, label: "By users" }]}
+            value={isByUsers || (users !== undefined && numbers.includes(users)) ? users : (numbers[0] ?? "")}
+            tabs={[
+              ...numbers.map((value) => ({ value, label: value === "1" ? "1 user" : `${value} users` })),
+              { value: ALL, label: "By users" },
+            ]}
             onValue={(value) => change({ _users: value === numbers[0] ? "" : value })}
           >
-            {users === ALL && <ByUsers numbers={numbers} />}
-          </Tabs>
-        )}
-        <Failure run={run} />
-        <Verdict run={run} />
-        {kept !== undefined && (
-          <Compared kept={unpacked(kept)} run={ghost} onKeep={keep} onDrop={() => change({ _with: "" })} />
-        )}
-        {shown !== null && begin !== undefined && begin.sizes.length > 1 ? (
-          <Tabs
-            label="Sizes"
-            value={params["_size"] === ALL ? ALL : String(size)}
-            tabs={[...begin.sizes.map((label, i) => ({ value: String(i), label })), { value: ALL, label: "By size" }]}
-            onValue={(value) => change({ _size: value === String(last) ? "" : value })}
-          >
-            {params["_size"] === ALL ? <BySize shown={shown} /> : ranking}
+            {isByUsers ? <ByUsers numbers={numbers} /> : answer}
           </Tabs>
         ) : (
-          ranking
-        )}
-        {shown !== null && <Key shown={shown} />}
-        {shown !== null && <Robust shown={shown} />}
-        {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
-        {shown !== null && facts === undefined && (
-          <p class="muted small">
-            Choose a transport to see its window, rate, queue and packets over time, and what the algorithm did.
-          </p>
+          answer
         )}
       </div>
-      {shown !== null && facts !== undefined && (
+      {shown !== null && facts !== undefined && !isByUsers && (
         <Mounted shown={shown} isStale={run.isStale.value} row={facts} beside={other} size={size} />
       )}
     </div>
