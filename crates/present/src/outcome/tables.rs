@@ -128,7 +128,12 @@ fn flows<'a>(outcome: &'a Outcome) -> Measures<'a, FlowOutcome> {
             rtt,
             false,
         )
-        .parts(Column::number("drops + lost").optional(3), lost, losses, true)
+        .parts(
+            Column::number("drops + lost").optional(3),
+            lost,
+            losses,
+            true,
+        )
 }
 
 /// What the columns of the table of flows mean.

@@ -8,10 +8,11 @@ import { decimal } from "./numbers";
 import { draft, key } from "./question";
 import { meanOf, place, Run, type Shown } from "./run";
 
-/** The numbers of users that are asked about; none unless there are several. */
+/** The numbers of users that are asked about; none unless there are several, and each is one. */
 export function numbersOf(question: Params): readonly string[] {
   const numbers = (question["users"] ?? "").split(",").map((number) => number.trim());
   const several = [...new Set(numbers.filter((number) => number !== ""))];
+  if (several.some((number) => !/^\d+$/.test(number))) return [];
   return several.length > 1 ? several.toSorted((a, b) => Number(a) - Number(b)) : [];
 }
 
@@ -72,7 +73,7 @@ export function ByUsers({ numbers }: { numbers: readonly string[] }) {
     ];
   };
   return (
-    <>
+    <div class="link-parts link-users">
       <h1 class="link-headline">Which transport, by the number of users?</h1>
       <PlainTable
         label="Verdicts by the number of users"
@@ -92,6 +93,6 @@ export function ByUsers({ numbers }: { numbers: readonly string[] }) {
           {answers.size} of {numbers.length} answers are there; the next one is being computed.
         </p>
       )}
-    </>
+    </div>
   );
 }

@@ -3,15 +3,16 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { ViewProps } from "../../app/views";
 import { change, type Params } from "../../lib/address";
 import { shareable } from "../../lib/share";
-import { Tabs } from "../../ui";
+import type { OptionName } from "../../lib/options";
+import { Tabs, Words } from "../../ui";
 import { BySize } from "./BySize";
 import { ByUsers, forUsers, numbersOf } from "./ByUsers";
 import { Compared, packed, unpacked } from "./Compared";
-import { loadPresets } from "./hello";
+import { loadPresets, options } from "./hello";
 import { Key } from "./Key";
 import { Mounted } from "./Mounted";
 import { OverTime } from "./OverTime";
-import { Panel } from "./Panel";
+import { Panel, WIDE } from "./Panel";
 import { draft, key } from "./question";
 import { nameOf, Ranking } from "./Ranking";
 import { Robust } from "./Robust";
@@ -143,13 +144,24 @@ function Failure({ run }: { run: Run }) {
   const failure = run.failure.value;
   // The frame says that the server is gone.
   if (failure === null || failure.isUnreachable) return null;
-  if (failure.option !== undefined) {
+  if (failure.option !== undefined && options.value.has(failure.option as OptionName)) {
     const rest = run.shown.value === null ? "" : " The answer below is for the previous question.";
-    return <p class="link-problem">A field has a value that cannot be used.{rest}</p>;
+    // Where the fields are folded the message is not in sight.
+    const isInSight = matchMedia(WIDE).matches;
+    return (
+      <p class="link-problem">
+        {isInSight ? (
+          "A field has a value that cannot be used."
+        ) : (
+          <Words text={`--${failure.option}: ${failure.message.replace(/[^.?!]$/, "$&.")}`} />
+        )}
+        {rest}
+      </p>
+    );
   }
   return (
     <p class="link-problem" role="alert">
-      {failure.message}
+      <Words text={failure.message} />
     </p>
   );
 }

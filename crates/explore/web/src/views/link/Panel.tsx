@@ -44,7 +44,6 @@ function Way({ run }: { run: Run }) {
           },
       true,
     );
-  const course = run.begun.value?.begin.link.course;
   return (
     <>
       <Select
@@ -55,7 +54,6 @@ function Way({ run }: { run: Run }) {
         value={orbit ?? ""}
         options={[{ value: "", label: "Fixed round-trip time" }, ...known, ...other]}
         onValue={choose}
-        note={orbit === undefined || course === null || course === undefined ? undefined : course.text}
       />
       {orbit === undefined ? (
         <Quantity field={RTT} run={run} />
@@ -267,6 +265,9 @@ function Others({ group, run }: { group: OptionGroup; run: Run }) {
   );
 }
 
+/** Where the question stands beside the answer. */
+export const WIDE = "(min-width: 60rem)";
+
 /** A part of the question; on a phone all parts are folded, so that the answer is in sight. */
 function Group({
   title,
@@ -279,7 +280,7 @@ function Group({
   run: Run;
   children: ComponentChildren;
 }) {
-  const isWide = useMemo(() => matchMedia("(min-width: 60rem)").matches, []);
+  const isWide = useMemo(() => matchMedia(WIDE).matches, []);
   return (
     <details class="link-group" open={isWide}>
       <summary>
@@ -326,7 +327,7 @@ export function Panel({ run }: { run: Run }) {
         <Proxies run={run} />
         {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
         <Text name="transport" label="Transports" run={run} isWide placeholder="a selection" />
-        <Choice name="robust" label="Check robustness" run={run} />
+        <Choice name="robust" label="Robustness" run={run} />
         <details
           class="link-rest"
           open={["hosts", "runs", "time", "seed"].some((name) => draft.value[name] !== undefined)}

@@ -77,7 +77,7 @@ export function Verdict({ run }: { run: Run }) {
   }, [shown, isStale]);
   if (shown === null) {
     return (
-      <section class="link-verdict" aria-label="Verdict" aria-busy="true">
+      <section class="link-verdict" aria-label="Verdict" aria-busy={run.failure.value === null}>
         <h1 class="link-headline">Which transport?</h1>
         <p class="link-words">
           {run.failure.value === null ? "The first runs are in progress." : "There is no answer yet."}
@@ -106,7 +106,7 @@ export function Verdict({ run }: { run: Run }) {
             {shown.isFinal ? certainty.label : `${certainty.label} after ${shown.judged.toLocaleString("en-GB")} runs`}
           </span>
         )}
-        {begin.question}
+        {[begin.question, begin.text.slice(1).join(" ")].filter((line) => line !== "").join(". ")}
       </p>
       <p class="link-words">
         <Words
