@@ -114,7 +114,11 @@ impl Output {
 
     /// Characters of a line of text.
     pub fn line_width(&self) -> usize {
-        LINE.min(self.width)
+        match self.kept {
+            // Whoever takes the tables apart fills the lines.
+            Some(_) => self.width,
+            None => LINE.min(self.width),
+        }
     }
 
     /// Writes a line; one that is too wide goes on below, with the same indentation.

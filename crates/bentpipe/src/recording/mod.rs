@@ -37,7 +37,7 @@ pub use watch::{Loss, Resent};
 pub use why::{Act, Doing, Explained, Facts, Range, Spent, TimeSpent, Why, difference};
 
 use crate::Error;
-use crate::compare::{Answer, Cell, GIVEN_UP, Pep, Row, Traffic};
+use crate::compare::{Activity, Answer, Cell, GIVEN_UP, Pep, Row, Traffic};
 use bentpipe_outcome::{FlowOutcome, FlowSeries, Outcome};
 use bentpipe_scenario::{Connection, LinkId, Scenario};
 use bentpipe_sim::{Options, Stop};
@@ -213,7 +213,7 @@ impl Answer {
             mss: leg.as_ref().map_or(1448, |leg| leg.mss).max(1),
             started_at: flow.started_at,
             first_data_at: watch.first_data_at,
-            ended_at: ended(&flow, self.traffic),
+            ended_at: ended(&flow, self.traffic.of_user(user)),
             carried: watch.carried(scenario.links.first().map(|l| l.settings.framing)),
             losses: watch.losses,
             lost_acks: watch.lost_acks,
@@ -235,10 +235,10 @@ impl Answer {
 const FULL_PACKET: f64 = 1500.0;
 
 /// When a download was complete.
-fn ended(flow: &FlowOutcome, traffic: Traffic) -> Option<Time> {
+fn ended(flow: &FlowOutcome, activity: Activity) -> Option<Time> {
     let time = flow
         .transfer_time
-        .filter(|_| traffic == Traffic::Download)?;
+        .filter(|_| activity == Activity::Download)?;
     Some(flow.started_at + time)
 }
 

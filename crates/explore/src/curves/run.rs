@@ -1,7 +1,7 @@
 //! One run over time.
 //!
 //! ```text
-//! {row: {pep, transport}, name, size, seed, user, users, runs, started_s, ended_s,
+//! {row: {pep, transport}, name, size, seed, user, activity, users, runs, started_s, ended_s,
 //!  end_s, time_s, mean_s, median_s, ideal_s, sender,
 //!  link: {rate_bps, rtt_s, bdp_segments, queue_packets, mss_bytes},
 //!  series: {received, rate, cwnd, ssthresh, flight, rtt, queue},   each {t: [], v: []}
@@ -11,13 +11,16 @@
 //!  seeds: [{seed, time_s}]}
 //! ```
 //!
+//! `activity` is what the user does; `time_s` what it waited for that in this run (a download, a
+//! page on average, the start and the stalls of a video), and `mean_s` and `median_s` what users
+//! with the same activity do in all runs.
+//!
 //! Times are seconds of the run. Received is in MB (10^6 bytes), rates are in Mbit/s, RTTs
 //! in seconds, windows in segments, the queue in packets. What has no value is null.
 //! Series are reduced to what [`COLUMNS`] pixels can show; marks in one column are one,
 //! with their number.
 
 use super::Chosen;
-use bentpipe::compare::Activity;
 use bentpipe::outcome::SenderSample;
 use bentpipe::recording::{PhaseSpan, Recording, rates};
 use bentpipe::report::plot::decimate;
@@ -41,17 +44,20 @@ pub(super) fn document(chosen: &Chosen, recording: &Recording) -> Value {
     let cell = &row.cells[chosen.size];
     let why = recording.why(answer);
     let end = recording.end();
-    let time = cell.time();
-    let took = recording.ended_at.map(|at| at.since(recording.started_at));
+    let activity = answer.traffic.of_user(recording.user);
+    let time = cell.time_of(activity);
+    let took = recording
+        .ended_at
+        .map(|at| at.since(recording.started_at).as_secs());
     let users = match answer.beside {
         Some(_) => answer.users_shared,
         None => answer.users,
     };
     let acts: Vec<Value> = why.acts.iter().map(act).collect();
-    let seeds = cell.runs.iter().take(MOST_SEEDS).map(|run| {
-        let time = Activity::ALL.iter().find_map(|a| run.time_s(*a));
-        json!({ "seed": run.seed, "time_s": time })
-    });
+    let seeds = cell.runs.iter().take(MOST_SEEDS);
+    let seeds = seeds.map(|run| json!({ "seed": run.seed, "time_s": run.time_s(activity) }));
+    let run = cell.runs.iter().find(|run| run.seed == recording.seed);
+    let own = run.and_then(|run| run.own.iter().find(|own| own.user == recording.user));
     json!({
         "row": { "pep": row.pep.name(), "transport": row.name },
         "name": row.name,
@@ -59,12 +65,13 @@ pub(super) fn document(chosen: &Chosen, recording: &Recording) -> Value {
         "size": chosen.size,
         "seed": recording.seed,
         "user": recording.user + 1,
+        "activity": activity.name(),
         "users": users,
         "runs": cell.runs.len(),
         "started_s": recording.started_at.as_secs(),
         "ended_s": recording.ended_at.map(Time::as_secs),
         "end_s": end.as_secs(),
-        "time_s": took.map(bentpipe::units::Duration::as_secs),
+        "time_s": took.or(own.and_then(|own| own.time_s)),
         "mean_s": time.map(|t| t.mean),
         "median_s": time.map(|t| t.median),
         "ideal_s": answer.ideal.get(chosen.size).map(|ideal| ideal.as_secs()),

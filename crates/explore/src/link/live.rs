@@ -84,6 +84,7 @@ impl State {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let changed = std::mem::take(&mut self.changed);
         self.lines += usize::from(!changed.is_empty());
+        let changed = affected(answer, &changed);
         let is_due = self.rounds > 0 || self.lines >= LINES_PER_VERDICT;
         let has_verdict = is_due && is_comparable && !self.is_over;
         if has_verdict {
@@ -290,6 +291,19 @@ fn send_answer(app: &App, answer: &Answer, id: &str, results: &Results) {
     results.send(&lines::answer(app.build, answer, id));
 }
 
+/// The cells with runs of whose rows something is different: what a row gains is of all its
+/// sizes, and held against the baseline.
+fn affected(answer: &Answer, changed: &BTreeSet<(usize, usize)>) -> BTreeSet<(usize, usize)> {
+    let rows: BTreeSet<usize> = changed.iter().map(|(row, _)| *row).collect();
+    let all = rows.contains(&answer.verdict.baseline);
+    let has_runs = |(row, size): &(usize, usize)| {
+        let cell = &answer.rows[*row].cells[*size];
+        !cell.runs.is_empty() || !cell.shared.is_empty()
+    };
+    let cells = every_cell(answer).into_iter().filter(has_runs);
+    cells.filter(|(row, _)| all || rows.contains(row)).collect()
+}
+
 fn every_cell(answer: &Answer) -> BTreeSet<(usize, usize)> {
     let rows = answer.rows.iter().enumerate();
     rows.flat_map(|(row, of)| (0..of.cells.len()).map(move |size| (row, size)))
@@ -329,6 +343,55 @@ mod tests {
         let state = live.state();
         assert!(state.early.is_empty() && state.rounds > 0);
         assert_eq!(state.progress, runs_of(&answer));
+    }
+
+    /// What a page knows of a comparison that it follows: the last of each cell.
+    #[derive(Default)]
+    struct Page {
+        live: Live,
+        cells: Mutex<BTreeMap<(u64, u64), Value>>,
+    }
+
+    impl Page {
+        fn read(&self) {
+            let news = self.live.state().take_news();
+            let build = Build::with_kernel(false);
+            for line in news.map_or_else(Vec::new, |news| news.lines(build, "")) {
+                for row in line["rows"].as_array().into_iter().flatten() {
+                    let place = (row["row"].as_u64().unwrap(), row["size"].as_u64().unwrap());
+                    self.cells.lock().unwrap().insert(place, row.clone());
+                }
+            }
+        }
+    }
+
+    impl Watch for Page {
+        fn begins(&self, answer: &Answer) {
+            self.live.begins(answer);
+        }
+
+        fn ran(&self, run: Ran<'_>) {
+            self.live.ran(run);
+            self.read();
+        }
+    }
+
+    /// Gains change with the runs of the baseline, whatever row ran last.
+    #[test]
+    fn what_was_sent_is_the_answer() {
+        let page = Page::default();
+        let question = Comparison::new()
+            .rate(Rate::from_mbps(2))
+            .sizes([Bytes::new(30_000), Bytes::new(60_000)])
+            .transports(["cubic", "bbr", "hybla"])
+            .threads(1);
+        let answer = question.run_watched(&page).unwrap();
+        let all = lines::rows(&answer, &every_cell(&answer), (0, 0));
+        let cells = page.cells.lock().unwrap();
+        for row in all["rows"].as_array().unwrap() {
+            let place = (row["row"].as_u64().unwrap(), row["size"].as_u64().unwrap());
+            assert_eq!(cells.get(&place), Some(row));
+        }
     }
 
     #[test]

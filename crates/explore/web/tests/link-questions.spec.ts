@@ -1,5 +1,5 @@
-// Questions with several queues, several numbers of users and a mix: the answer is the one
-// of the command.
+// Questions with several queues, several numbers of users, a mix and a fade: the answer is the
+// one of the command.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
@@ -50,7 +50,7 @@ test("numbers of users have a verdict each", async ({ page, explorer }) => {
   const table = page.getByRole("region", { name: "Verdicts by the number of users" });
   const three = await compare(["--size=60 kB", "--transport=cubic,bbr", "--runs=2", "--users=3"]);
   await expect(table.getByRole("row").nth(2)).toContainText(three.verdict.text[0] ?? "", { timeout: 45_000 });
-  await page.getByRole("tab", { name: "3", exact: true }).click();
+  await page.getByRole("tab", { name: "3 users", exact: true }).click();
   await expect(page).toHaveURL(/_users=3/);
   await expect(verdict(page).getByRole("heading", { level: 1 })).toHaveText(three.verdict.text[0] ?? "");
   await axe(page);
@@ -69,4 +69,27 @@ test("a mix is chosen and changed", async ({ page, explorer }) => {
   await mix.press("Enter");
   await settled(page);
   await expect(verdict(page)).toContainText("50% in a call");
+});
+
+test("a fade is chosen, and its modem with it", async ({ page, explorer }) => {
+  await explorer.visit(page, "#/link?size=1+MB&transport=cubic&runs=2");
+  await settled(page);
+  await expect(page.getByLabel("ModCod")).toHaveCount(0);
+  await page.getByText("Rain fade").click();
+  await page.getByRole("button", { name: "10 dB for 30 s" }).click();
+  await expect(page.getByRole("textbox", { name: "Fade" })).toHaveValue("10 dB for 30 s");
+  await expect(page.getByRole("combobox", { name: "ModCod" })).toHaveValue("16APSK 3/4");
+  await expect(page.getByRole("textbox", { name: "Margin" })).toHaveAttribute("placeholder", "1 dB");
+  await settled(page);
+  const options = ["--size=1 MB", "--transport=cubic", "--runs=2", "--fade=10 dB for 30 s"];
+  const answer = await compare(options);
+  await expect(verdict(page).getByRole("heading", { level: 1 })).toHaveText(answer.verdict.text[0] ?? "");
+  // What a fade alone has goes with it, for the path of satellites has its own.
+  await page.getByRole("combobox", { name: "Coding" }).selectOption("ccm");
+  await expect(page).toHaveURL(/coding=ccm/);
+  await page.getByRole("combobox", { name: "Coding" }).selectOption("acm");
+  await expect(page).not.toHaveURL(/coding=/);
+  await page.getByRole("combobox", { name: "Path" }).selectOption("geo");
+  await expect(page).not.toHaveURL(/fade=/);
+  await expect(page.getByText("Rain fade")).toHaveCount(0);
 });

@@ -108,7 +108,7 @@ pub fn question_of(answer: &Answer, users: &str) -> Vec<String> {
 }
 
 /// A time with the three digits of it that count: `5 s` of 5.004420573 s.
-fn about(time: Duration) -> Duration {
+pub(super) fn about(time: Duration) -> Duration {
     let ns = time.as_nanos();
     let rest = 10_u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(2));
     Duration::from_nanos(ns.saturating_add(rest / 2) / rest * rest)

@@ -404,7 +404,10 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
     }
     rows.push(("users", answer.users.to_string()));
     if answer.users > 1 {
-        rows.push(("starts", format!("spread over {}", answer.stagger)));
+        rows.push((
+            "starts",
+            format!("spread over {}", print::about(answer.stagger)),
+        ));
     }
     rows.push(("traffic", answer.traffic.to_string()));
     match answer.traffic {

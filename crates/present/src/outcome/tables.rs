@@ -128,19 +128,23 @@ fn flows<'a>(outcome: &'a Outcome) -> Measures<'a, FlowOutcome> {
             rtt,
             false,
         )
-        .parts(Column::number("lost q+ch").optional(3), lost, losses, true)
+        .parts(
+            Column::number("drops + lost").optional(3),
+            lost,
+            losses,
+            true,
+        )
 }
 
 /// What the columns of the table of flows mean.
 fn flows_note(outcome: &Outcome) -> &'static str {
     match outcome.flows.iter().any(|f| outages(f) > 0) {
         true => {
-            "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a \
-             channel. A third number: lost in outages and handovers, or without a route."
+            "RTT: smallest and mean. drops + lost: packets that queues dropped + lost on \
+             channels. A third number: lost in outages and handovers, or without a route."
         }
         false => {
-            "RTT: smallest and mean. lost q+ch: packets that a full queue dropped + lost on a \
-             channel."
+            "RTT: smallest and mean. drops + lost: packets that queues dropped + lost on channels."
         }
     }
 }

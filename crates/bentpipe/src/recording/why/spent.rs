@@ -1,6 +1,6 @@
 //! Where the time of a user went: what the sender did, or what it waited for.
 
-use crate::compare::{Answer, Traffic};
+use crate::compare::{Activity, Answer};
 use crate::recording::waits::Interval;
 use crate::recording::{Phase, Recording};
 use bentpipe_outcome::SenderSample;
@@ -164,8 +164,8 @@ impl Recording {
 
     /// When the user's time ends: of pages and videos with the last bytes.
     fn last(&self, answer: &Answer) -> Time {
-        match answer.traffic {
-            Traffic::Download => self.end(),
+        match answer.traffic.of_user(self.user) {
+            Activity::Download => self.end(),
             _ => {
                 let last = self.series.delivered.last().map(|(at, _)| *at);
                 last.unwrap_or(self.end()).max(self.started_at)

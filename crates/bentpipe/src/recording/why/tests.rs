@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Comparison;
-use crate::compare::{Hosts, Pep, Row};
+use crate::compare::{Hosts, Pep, Row, Traffic};
 use crate::recording::Detail;
 use bentpipe_scenario::QueueLength;
 use bentpipe_sim::LossCause;
@@ -465,4 +465,33 @@ fn examples_over_a_lossy_satellite() {
 #[test]
 fn examples_behind_a_proxy() {
     examples(lossy().pep(Pep::Split), "split.txt");
+}
+
+/// A download ends also where others read pages and watch videos meanwhile.
+#[test]
+fn of_mixed_traffic_a_download_ends_and_the_others_do_not() {
+    let question = low().traffic(Traffic::Mixed).transports(["cubic"]);
+    let answer = question.run().unwrap();
+    let row = &answer.rows[0];
+    let users = [0, 1, 2].map(|user| {
+        let detail = Detail {
+            user,
+            ..Detail::default()
+        };
+        answer.record(row, 0, &detail).unwrap()
+    });
+    let run = row.cells[0].median_run().unwrap();
+    let took = users[0].ended_at.unwrap().since(users[0].started_at);
+    assert_eq!(Some(took.as_secs()), run.own[0].time_s);
+    let said = users
+        .each_ref()
+        .map(|user| user.why(&answer).summary[0].clone());
+    assert!(
+        said[0].starts_with("The download of 1 MB takes "),
+        "{said:?}"
+    );
+    for other in 1..3 {
+        assert_eq!(users[other].ended_at, None);
+        assert!(said[other].starts_with("The run of seed "), "{said:?}");
+    }
 }

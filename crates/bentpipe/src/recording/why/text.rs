@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, Range};
 use super::{Act, End, Part, lower};
-use crate::compare::{Answer, Pep, Traffic};
+use crate::compare::{Activity, Answer, Pep};
 use crate::recording::Recording;
 use crate::recording::text::{at, count, counted, lasting, list, place};
 use bentpipe_report::text::{percent, seconds};
@@ -327,7 +327,7 @@ pub(super) fn summary(recording: &Recording, answer: &Answer, acts: &[Act]) -> V
 
 /// What the run took, beside the bound.
 fn how_long(recording: &Recording, answer: &Answer) -> Option<String> {
-    if answer.traffic != Traffic::Download {
+    if answer.traffic.of_user(recording.user) != Activity::Download {
         return Some(format!(
             "The run of seed {} lasts {}.",
             recording.seed,

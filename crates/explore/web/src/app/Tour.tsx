@@ -22,13 +22,13 @@ const STEPS: readonly Step[] = [
   },
   {
     view: "link",
-    at: ".link-controls, .bench > :first-child",
+    at: ".link-left",
     title: "Set your link",
     text: "Drag a slider or type a value with its unit. Each “?” says what the option means; F1 does in a field. Each change starts new runs and stops the old ones.",
   },
   {
     view: "link",
-    at: ".link-verdict, .bench > :last-child",
+    at: ".link-verdict",
     title: "Read the answer",
     text: "The verdict says what to switch on, what it gains, and whom it hurts. The ranking below becomes more certain as runs are added. Choose a row to see how that transport behaved.",
   },

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useIds } from "./ids";
 import { HelpMark } from "./Tooltip";
+import { Words } from "./Words";
 
 /** What a control inside of a `Field` carries, so that its label and words belong to it. */
 export interface Aria {
@@ -77,7 +78,7 @@ export function Field(props: FieldProps) {
       )}
       {error !== undefined ? (
         <span id={ids.note} class="field-error" role="alert">
-          {error}
+          <Words text={error} />
         </span>
       ) : (
         note !== undefined && (

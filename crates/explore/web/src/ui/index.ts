@@ -14,3 +14,4 @@ export { Empty, Failed, Loading, messageOf, Note, Progress } from "./State";
 export { Table, type Column, type Sort } from "./Table";
 export { announce, toast } from "./toast";
 export { HelpMark, Tooltip } from "./Tooltip";
+export { Words } from "./Words";

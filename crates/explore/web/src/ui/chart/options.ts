@@ -17,7 +17,11 @@ export function plain(value: number): string {
 /** Levels are in sight unless they would press the lines together. */
 const REACH = 2;
 
-function scale(axis: Axis, levels: readonly number[] = []): uPlot.Scale {
+/** Room above the highest value, as a part of the height; more where names stand there. */
+const ROOM = 0.05;
+const ROOM_FOR_NAMES = 0.14;
+
+function scale(axis: Axis, levels: readonly number[] = [], room = ROOM): uPlot.Scale {
   if (axis.isLog === true) return { distr: 3 };
   return {
     range: (_, low, most): uPlot.Range.MinMax => {
@@ -25,7 +29,7 @@ function scale(axis: Axis, levels: readonly number[] = []): uPlot.Scale {
       const [from, to] = [axis.from ?? Math.min(low, 0), axis.to ?? high];
       // A scale has an extent, also of equal values or none.
       if (!Number.isFinite(from) || !Number.isFinite(to) || from >= to) return [from || 0, (from || 0) + 1];
-      return [from, axis.to === undefined ? to + 0.05 * (to - from) : to];
+      return [from, axis.to === undefined ? to + room * (to - from) : to];
     },
   };
 }
@@ -183,6 +187,7 @@ export function options(
     y: scale(
       props.y,
       props.levels?.map(({ y }) => y),
+      (props.spans ?? []).some((span) => span.label !== "") ? ROOM_FOR_NAMES : ROOM,
     ),
   };
   const axes = [axis(props.x, theme, { scale: "x", size: 30 }), axis(props.y, theme, { scale: "y", size: 52 })];

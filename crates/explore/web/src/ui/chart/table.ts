@@ -22,6 +22,7 @@ function columns(series: Series): (number | null)[][] {
 /** Joins the series at the union of their x; what a series lacks there is no gap. */
 export function table(props: ChartProps): Table {
   const common = props.x.values ?? [];
+  const ends = [props.x.from, props.x.to].filter((end) => end !== undefined);
   const at: number[] = [];
   const bands: ([number, number] | undefined)[] = [];
   let next = 1;
@@ -34,7 +35,8 @@ export function table(props: ChartProps): Table {
     return { columns: [[...common], ...props.series.flatMap(columns)], at, bands };
   }
   const parts = props.series.map((series): uPlot.AlignedData => [[...(series.x ?? common)], ...columns(series)]);
-  return { columns: uPlot.join(parts), at, bands };
+  // What the chart shows of x besides, so that all of a group show the same.
+  return { columns: uPlot.join([[[...common, ...ends].toSorted((a, b) => a - b)], ...parts]), at, bands };
 }
 
 /** The headings of the columns. */

@@ -8,10 +8,11 @@ import { decimal } from "./numbers";
 import { draft, key } from "./question";
 import { meanOf, place, Run, type Shown } from "./run";
 
-/** The numbers of users that are asked about; none unless there are several. */
+/** The numbers of users that are asked about; none unless there are several, and each is one. */
 export function numbersOf(question: Params): readonly string[] {
   const numbers = (question["users"] ?? "").split(",").map((number) => number.trim());
   const several = [...new Set(numbers.filter((number) => number !== ""))];
+  if (several.some((number) => !/^\d+$/.test(number))) return [];
   return several.length > 1 ? several.toSorted((a, b) => Number(a) - Number(b)) : [];
 }
 
@@ -72,18 +73,26 @@ export function ByUsers({ numbers }: { numbers: readonly string[] }) {
     ];
   };
   return (
-    <PlainTable
-      label="Verdicts by the number of users"
-      columns={[
-        { label: "users", numeric: true },
-        { label: "verdict" },
-        { label: "" },
-        { label: "time [s]", numeric: true },
-        { label: "default", numeric: true },
-        { label: "gain", numeric: true },
-        { label: "others lose", numeric: true },
-      ]}
-      rows={numbers.map(cells)}
-    />
+    <div class="link-parts link-users">
+      <h1 class="link-headline">Which transport, by the number of users?</h1>
+      <PlainTable
+        label="Verdicts by the number of users"
+        columns={[
+          { label: "users", numeric: true },
+          { label: "verdict" },
+          { label: "certainty" },
+          { label: "time [s]", numeric: true },
+          { label: "default's [s]", numeric: true },
+          { label: "gain", numeric: true },
+          { label: "others lose", numeric: true },
+        ]}
+        rows={numbers.map(cells)}
+      />
+      {answers.size < numbers.length && (
+        <p class="busy">
+          {answers.size} of {numbers.length} answers are there; the next one is being computed.
+        </p>
+      )}
+    </div>
   );
 }

@@ -34,6 +34,7 @@ export function Key({ shown }: { shown: Shown }) {
         {bound(begin, 0) !== null && (
           <li>
             <i class="link-key-ideal" /> ideal: a connection that fills the link at once
+            {begin.link.course?.kind === "fade" && ", under a clear sky"}
             {begin.peps.some(({ pep }) => pep === "gateway") && "; a gateway also saves its opening"}
           </li>
         )}

@@ -3,15 +3,16 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { ViewProps } from "../../app/views";
 import { change, type Params } from "../../lib/address";
 import { shareable } from "../../lib/share";
-import { Tabs } from "../../ui";
+import type { OptionName } from "../../lib/options";
+import { Tabs, Words } from "../../ui";
 import { BySize } from "./BySize";
 import { ByUsers, forUsers, numbersOf } from "./ByUsers";
 import { Compared, packed, unpacked } from "./Compared";
-import { loadPresets } from "./hello";
+import { loadPresets, options } from "./hello";
 import { Key } from "./Key";
 import { Mounted } from "./Mounted";
 import { OverTime } from "./OverTime";
-import { Panel } from "./Panel";
+import { Panel, WIDE } from "./Panel";
 import { draft, key } from "./question";
 import { nameOf, Ranking } from "./Ranking";
 import { Robust } from "./Robust";
@@ -69,6 +70,35 @@ export default function Link({ params }: ViewProps) {
       onSelect={select}
     />
   );
+  const answer = (
+    <div class="link-parts">
+      <Verdict run={run} />
+      {kept !== undefined && (
+        <Compared kept={unpacked(kept)} run={ghost} onKeep={keep} onDrop={() => change({ _with: "" })} />
+      )}
+      {shown !== null && begin !== undefined && begin.sizes.length > 1 ? (
+        <Tabs
+          label="Sizes"
+          value={params["_size"] === ALL ? ALL : String(size)}
+          tabs={[...begin.sizes.map((label, i) => ({ value: String(i), label })), { value: ALL, label: "By size" }]}
+          onValue={(value) => change({ _size: value === String(last) ? "" : value })}
+        >
+          {params["_size"] === ALL ? <BySize shown={shown} /> : ranking}
+        </Tabs>
+      ) : (
+        ranking
+      )}
+      {shown !== null && <Key shown={shown} />}
+      {shown !== null && <Robust shown={shown} />}
+      {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
+      {shown !== null && facts === undefined && (
+        <p class="muted small">
+          Choose a transport to see its window, rate, queue and packets over time, and what the algorithm did.
+        </p>
+      )}
+    </div>
+  );
+  const isByUsers = numbers.length > 1 && users === ALL;
   return (
     <div class="view link">
       <div class="link-left">
@@ -79,43 +109,24 @@ export default function Link({ params }: ViewProps) {
         <Panel run={run} />
       </div>
       <div class="link-answer">
-        {numbers.length > 1 && (
+        <Failure run={run} />
+        {numbers.length > 1 ? (
           <Tabs
             label="Users"
-            value={users === ALL || (users !== undefined && numbers.includes(users)) ? users : (numbers[0] ?? "")}
-            tabs={[...numbers.map((value) => ({ value, label: value })), { value: ALL, label: "By users" }]}
+            value={isByUsers || (users !== undefined && numbers.includes(users)) ? users : (numbers[0] ?? "")}
+            tabs={[
+              ...numbers.map((value) => ({ value, label: value === "1" ? "1 user" : `${value} users` })),
+              { value: ALL, label: "By users" },
+            ]}
             onValue={(value) => change({ _users: value === numbers[0] ? "" : value })}
           >
-            {users === ALL && <ByUsers numbers={numbers} />}
-          </Tabs>
-        )}
-        <Failure run={run} />
-        <Verdict run={run} />
-        {kept !== undefined && (
-          <Compared kept={unpacked(kept)} run={ghost} onKeep={keep} onDrop={() => change({ _with: "" })} />
-        )}
-        {shown !== null && begin !== undefined && begin.sizes.length > 1 ? (
-          <Tabs
-            label="Sizes"
-            value={params["_size"] === ALL ? ALL : String(size)}
-            tabs={[...begin.sizes.map((label, i) => ({ value: String(i), label })), { value: ALL, label: "By size" }]}
-            onValue={(value) => change({ _size: value === String(last) ? "" : value })}
-          >
-            {params["_size"] === ALL ? <BySize shown={shown} /> : ranking}
+            {isByUsers ? <ByUsers numbers={numbers} /> : answer}
           </Tabs>
         ) : (
-          ranking
-        )}
-        {shown !== null && <Key shown={shown} />}
-        {shown !== null && <Robust shown={shown} />}
-        {shown !== null && <OverTime shown={shown} selected={selected} beside={beside} />}
-        {shown !== null && facts === undefined && (
-          <p class="muted small">
-            Choose a transport to see its window, rate, queue and packets over time, and what the algorithm did.
-          </p>
+          answer
         )}
       </div>
-      {shown !== null && facts !== undefined && (
+      {shown !== null && facts !== undefined && !isByUsers && (
         <Mounted shown={shown} isStale={run.isStale.value} row={facts} beside={other} size={size} />
       )}
     </div>
@@ -133,13 +144,24 @@ function Failure({ run }: { run: Run }) {
   const failure = run.failure.value;
   // The frame says that the server is gone.
   if (failure === null || failure.isUnreachable) return null;
-  if (failure.option !== undefined) {
+  if (failure.option !== undefined && options.value.has(failure.option as OptionName)) {
     const rest = run.shown.value === null ? "" : " The answer below is for the previous question.";
-    return <p class="link-problem">A field has a value that cannot be used.{rest}</p>;
+    // Where the fields are folded the message is not in sight.
+    const isInSight = matchMedia(WIDE).matches;
+    return (
+      <p class="link-problem">
+        {isInSight ? (
+          "A field has a value that cannot be used."
+        ) : (
+          <Words text={`--${failure.option}: ${failure.message.replace(/[^.?!]$/, "$&.")}`} />
+        )}
+        {rest}
+      </p>
+    );
   }
   return (
     <p class="link-problem" role="alert">
-      {failure.message}
+      <Words text={failure.message} />
     </p>
   );
 }

@@ -2,11 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { href } from "../../lib/address";
-import type { OptionGroup, OptionName } from "../../lib/options";
+import { hello } from "../../lib/hello";
+import type { OptionGroup, OptionHelp, OptionName } from "../../lib/options";
 import { Checkbox, Field, Select } from "../../ui";
 import { Choice, errorOf, Losses, Quantity, Text } from "./controls";
 import { QUEUE, RATE, RETURN_RATE, RTT, SERVER_RTT, SIZE, USERS } from "./fields";
-import { options } from "./hello";
+import { helpOf, options } from "./hello";
 import { draft, set } from "./question";
 import { PlaceText } from "./PlaceText";
 import type { Run } from "./run";
@@ -33,24 +34,26 @@ function Way({ run }: { run: Run }) {
         : {
             orbit: value,
             rtt: "",
+            fade: "",
+            modcod: "",
+            margin: "",
+            coding: "",
             from: question["from"] ?? PLACES.from,
             to: question["to"] ?? PLACES.to,
             ...(value === "geo" ? {} : { slot: "" }),
           },
       true,
     );
-  const course = run.begun.value?.begin.link.course;
   return (
     <>
       <Select
         label="Path"
         class="link-wide"
-        help={option?.help}
+        help={helpOf("orbit")}
         error={errorOf(run, "orbit")}
         value={orbit ?? ""}
         options={[{ value: "", label: "Fixed round-trip time" }, ...known, ...other]}
         onValue={choose}
-        note={orbit === undefined || course === null || course === undefined ? undefined : course.text}
       />
       {orbit === undefined ? (
         <Quantity field={RTT} run={run} />
@@ -75,7 +78,7 @@ function Way({ run }: { run: Run }) {
           <Select
             label="Start times within"
             class="link-wide"
-            help={options.value.get("over")?.help}
+            help={helpOf("over")}
             error={errorOf(run, "over")}
             value={question["over"] ?? ""}
             options={[
@@ -106,7 +109,7 @@ function Proxies({ run }: { run: Run }) {
     if (next.length > 0) set({ pep: next.join(",") === usual ? "" : next.join(",") }, true);
   };
   return (
-    <Field label="Proxies" help={option?.help} error={errorOf(run, "pep")} box={false}>
+    <Field label="Proxies" help={helpOf("pep")} error={errorOf(run, "pep")} box={false}>
       {(aria) => (
         <div class="link-checks" role="group" aria-label="Proxies" {...aria}>
           {choices.map(({ value, about }) => (
@@ -155,7 +158,7 @@ function Traffic({ run }: { run: Run }) {
     <>
       <Select
         label="Traffic"
-        help={option?.help}
+        help={helpOf("traffic")}
         error={isMix ? undefined : errorOf(run, "traffic")}
         value={isMix ? MIX : value}
         options={[...choices, { value: MIX, label: "a mix in per cent" }]}
@@ -199,16 +202,58 @@ function Sizes({ run }: { run: Run }) {
   );
 }
 
+/** How fast starts follow each other, where there are several users. */
+function spread(run: Run): string | undefined {
+  const begin = run.begun.value?.begin;
+  return begin === undefined || begin.users < 2 ? undefined : `${Number(begin.stagger_s.toPrecision(3))} s`;
+}
+
+/** A fade to begin with. */
+const RAIN = "10 dB for 30 s";
+
+/** What belongs to a fade, and makes sense with one only. */
+const MODEM = ["modcod", "margin", "coding"] as const;
+
+/** Rain over the terminal; satellites of a shell change in their own way. */
+function Fade({ run }: { run: Run }) {
+  const question = draft.value;
+  const isAsked = ["fade", ...MODEM].some((name) => question[name] !== undefined);
+  if (question["orbit"] !== undefined && !isAsked) return null;
+  return (
+    <details class="link-rest" open={isAsked}>
+      <summary>Rain fade</summary>
+      <Text name="fade" label="Fade" run={run} isWide placeholder="none" />
+      {isAsked ? (
+        <>
+          <Choice name="modcod" label="ModCod" run={run} />
+          <Text name="margin" label="Margin" run={run} />
+          <Choice name="coding" label="Coding" run={run} />
+        </>
+      ) : (
+        <button type="button" class="link-more" onClick={() => set({ fade: RAIN }, true)}>
+          {RAIN}
+        </button>
+      )}
+    </details>
+  );
+}
+
 /** Options that have a place of their own; a trace comes by the address of a page. */
 const PLACED: ReadonlySet<OptionName> = new Set<OptionName>([
   ...(["rate", "rtt", "orbit", "from", "to", "trace", "over", "slot", "loss", "queue", "return-rate"] as const),
+  ...(["fade", ...MODEM] as const),
   ...(["users", "traffic", "size", "stagger", "beside", "background"] as const),
-  ...(["transport", "hosts", "pep", "server-rtt", "runs", "time", "seed"] as const),
+  ...(["transport", "hosts", "pep", "server-rtt", "runs", "time", "robust", "seed"] as const),
 ]);
 
 /** The other options of a group, by what the server says of them. */
 function Others({ group, run }: { group: OptionGroup; run: Run }) {
-  const others = [...options.value.values()].filter((option) => option.group === group && !PLACED.has(option.name));
+  // A file is one of the folder that was opened.
+  const canBe = ({ name, kind }: OptionHelp) =>
+    kind !== "file" || hello.value?.open != null || draft.value[name] !== undefined;
+  const others = [...options.value.values()].filter(
+    (option) => option.group === group && !PLACED.has(option.name) && canBe(option),
+  );
   return (
     <>
       {others.map(({ name, kind, several }) => {
@@ -219,6 +264,9 @@ function Others({ group, run }: { group: OptionGroup; run: Run }) {
     </>
   );
 }
+
+/** Where the question stands beside the answer. */
+export const WIDE = "(min-width: 60rem)";
 
 /** A part of the question; on a phone all parts are folded, so that the answer is in sight. */
 function Group({
@@ -232,7 +280,7 @@ function Group({
   run: Run;
   children: ComponentChildren;
 }) {
-  const isWide = useMemo(() => matchMedia("(min-width: 60rem)").matches, []);
+  const isWide = useMemo(() => matchMedia(WIDE).matches, []);
   return (
     <details class="link-group" open={isWide}>
       <summary>
@@ -259,6 +307,7 @@ export function Panel({ run }: { run: Run }) {
           <summary>Return link</summary>
           <Quantity field={RETURN_RATE} run={run} />
         </details>
+        <Fade run={run} />
       </Group>
       <Group title="Users" of="users" run={run}>
         <Traffic run={run} />
@@ -271,13 +320,14 @@ export function Panel({ run }: { run: Run }) {
           <summary>Others on the link</summary>
           <Text name="beside" label="Half of the users run" run={run} placeholder="what is compared" />
           <Text name="background" label="Other traffic" run={run} placeholder="none" />
-          <Text name="stagger" label="Starts spread over" run={run} />
+          <Text name="stagger" label="Starts spread over" run={run} placeholder={spread(run)} />
         </details>
       </Group>
       <Group title="Comparison" of="comparison" run={run}>
         <Proxies run={run} />
         {hasProxy && <Quantity field={SERVER_RTT} run={run} />}
         <Text name="transport" label="Transports" run={run} isWide placeholder="a selection" />
+        <Choice name="robust" label="Robustness" run={run} />
         <details
           class="link-rest"
           open={["hosts", "runs", "time", "seed"].some((name) => draft.value[name] !== undefined)}

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../../lib/api";
 import { TextField } from "../../ui";
-import { options } from "./hello";
+import { helpOf } from "./hello";
 import { draft, set } from "./question";
 import type { Run } from "./run";
 
@@ -31,7 +31,7 @@ export function PlaceText({ name, label, run }: { name: "from" | "to"; label: st
   return (
     <TextField
       label={label}
-      help={options.value.get(name)?.help}
+      help={helpOf(name)}
       error={failure?.option === name ? failure.message : undefined}
       value={typed ?? draft.value[name] ?? ""}
       onValue={change}

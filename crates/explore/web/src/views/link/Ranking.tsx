@@ -14,6 +14,10 @@ interface Item {
   readonly standing: Standing | undefined;
 }
 
+/** How a row is called: a gateway's transport is its own, and has no name. */
+export const shownName = (row: { pep: string; transport: string }) =>
+  row.pep === "gateway" && row.transport === "its own" ? "the gateway's own" : row.transport;
+
 export const nameOf = (row: { pep: string; transport: string }) => `${row.pep}/${row.transport}`;
 
 /** Bars end at so many times the baseline's time: what is slower is cut. */
@@ -114,7 +118,8 @@ export function Ranking({ run, size, ghost, selected, beside, onSelect }: Rankin
   const items = useOrder(shown === null ? [] : ordered(shown, size), isHeld);
   useGlide(list);
   useLayoutEffect(() => painted(shown, isStale), [shown?.begin.id, isStale]);
-  if (shown === null) return <div class="link-ranking link-empty" aria-busy="true" />;
+  if (shown === null)
+    return run.failure.value === null ? <div class="link-ranking link-empty" aria-busy="true" /> : null;
   const most = end(items, shown, size);
   const ideal = bound(shown.begin, size);
   const peps = shown.begin.peps;
@@ -265,7 +270,7 @@ function Row({ item, shown, most, ideal, was, isSelected, isBeside, onSelect }: 
           title={facts.about}
           onClick={(event) => (event.stopPropagation(), onSelect(item.key))}
         >
-          {facts.transport}
+          {shownName(facts)}
         </button>
         {isPick && <span class="link-tag link-tag-pick">advised</span>}
         {isBaseline && <span class="link-tag">default</span>}

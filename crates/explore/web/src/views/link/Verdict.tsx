@@ -1,7 +1,7 @@
 // The verdict in words above the bars: what to use, how sure that is, whom it hurts, how to
 // switch it on.
 import { useEffect, useRef } from "preact/hooks";
-import { announce, Button, Copy } from "../../ui";
+import { announce, Button, Copy, Words } from "../../ui";
 import { set } from "./question";
 import type { Run, Shown } from "./run";
 import type { SwitchOn } from "./types";
@@ -25,7 +25,9 @@ export function Commands({ how, what }: { how: SwitchOn; what: string }) {
   if (how.text === "" && how.commands.length === 0) return null;
   return (
     <div class="link-switch">
-      <p>{how.text}</p>
+      <p>
+        <Words text={how.text} />
+      </p>
       {how.commands.length > 0 && (
         <div class="link-commands">
           <pre tabIndex={0} aria-label={`Commands: ${what}`}>
@@ -75,7 +77,7 @@ export function Verdict({ run }: { run: Run }) {
   }, [shown, isStale]);
   if (shown === null) {
     return (
-      <section class="link-verdict" aria-label="Verdict" aria-busy="true">
+      <section class="link-verdict" aria-label="Verdict" aria-busy={run.failure.value === null}>
         <h1 class="link-headline">Which transport?</h1>
         <p class="link-words">
           {run.failure.value === null ? "The first runs are in progress." : "There is no answer yet."}
@@ -104,10 +106,14 @@ export function Verdict({ run }: { run: Run }) {
             {shown.isFinal ? certainty.label : `${certainty.label} after ${shown.judged.toLocaleString("en-GB")} runs`}
           </span>
         )}
-        {begin.question}
+        {[begin.question, begin.text.slice(1).join(" ")].filter((line) => line !== "").join(". ")}
       </p>
       <p class="link-words">
-        {verdict === null ? "Every transport has its first results; the verdict needs more runs." : words.join(" ")}
+        <Words
+          text={
+            verdict === null ? "Every transport has its first results; the verdict needs more runs." : words.join(" ")
+          }
+        />
       </p>
       {more !== undefined && shown.isFinal && !isStale && (
         <span>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Button, Select, Slider, TextField } from "../../ui";
 import type { OptionName } from "../../lib/options";
 import { BURST, join, LOSS, reading, type SliderField, split, written } from "./fields";
-import { options } from "./hello";
+import { helpOf, options } from "./hello";
 import { draft, set } from "./question";
 import type { Run } from "./run";
 
@@ -45,7 +45,7 @@ function useText(name: OptionName, usual: string) {
   return { text, change };
 }
 
-/** The default in the help, until the server has read the question. */
+/** The default as the help says it: that of the option, or what holds unless others are set. */
 function promised(name: OptionName): string {
   return (
     options.value.get(name)?.default ?? /\[default: ([^,;\]]*)/.exec(options.value.get(name)?.help ?? "")?.[1] ?? ""
@@ -83,7 +83,7 @@ export function Quantity({ field, run, disabled }: OptionProps & { field: Slider
   return (
     <Slider
       label={field.label}
-      help={options.value.get(name)?.help}
+      help={helpOf(name)}
       error={errorOf(run, name)}
       text={text}
       onText={change}
@@ -116,7 +116,7 @@ export function Losses({ run }: OptionProps) {
       <Slider
         label="Loss"
         class={burst === "" ? undefined : "link-wide"}
-        help={options.value.get("loss")?.help}
+        help={helpOf("loss")}
         error={errorOf(run, "loss")}
         text={text}
         onText={(to, isDone) => change(numbers.has(`loss ${to}`) ? join(to, burst) : to, isDone)}
@@ -149,19 +149,22 @@ export function Text({
   run,
   placeholder,
   isWide,
-}: OptionProps & { name: OptionName; label: string; placeholder?: string; isWide?: boolean }) {
+}: OptionProps & { name: OptionName; label: string; placeholder?: string | undefined; isWide?: boolean }) {
   const option = options.value.get(name);
   const { text, change } = useText(name, "");
+  // A name from the list would replace a whole list of names.
+  const names = text.includes(",") ? [] : (option?.choices ?? []);
+  const usual = promised(name);
   return (
     <TextField
       label={label}
       class={isWide === true ? "link-wide" : undefined}
-      help={option?.help}
+      help={helpOf(name)}
       error={errorOf(run, name)}
       value={text}
       onValue={change}
-      placeholder={placeholder ?? option?.default ?? undefined}
-      suggestions={option?.choices?.map((choice) => choice.value)}
+      placeholder={placeholder ?? (usual === "" ? undefined : usual)}
+      suggestions={names.length === 0 ? undefined : names.map((choice) => choice.value)}
       aside={<Default name={name} label={label} />}
     />
   );
@@ -171,11 +174,11 @@ export function Text({
 export function Choice({ name, label, run }: OptionProps & { name: OptionName; label: string }) {
   const option = options.value.get(name);
   const choices = option?.choices ?? [];
-  const usual = option?.default ?? "";
+  const usual = promised(name);
   return (
     <Select
       label={label}
-      help={option?.help}
+      help={helpOf(name)}
       error={errorOf(run, name)}
       value={draft.value[name] ?? usual}
       options={choices.map(({ value }) => value)}

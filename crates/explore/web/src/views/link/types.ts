@@ -28,6 +28,8 @@ export interface Begin {
   readonly users_shared: number;
   readonly beside: string | null;
   readonly background: string | null;
+  /** Time over which starts are spread. */
+  readonly stagger_s: number;
   readonly sizes_bytes: number[];
   /** The sizes in words. */
   readonly sizes: string[];

@@ -3,7 +3,7 @@
 import { change, type Params } from "../../lib/address";
 import { csvField } from "../../lib/csv";
 import { headings, PlainTable, Segmented } from "../../ui";
-import type { ErrorSummary, PaperTable, Recorded, TableCell } from "./model";
+import type { Banded, ErrorSummary, PaperTable, Recorded, TableCell } from "./model";
 import { RunBar, type Runner } from "./RunBar";
 
 export type Shown = "printed" | "ours" | "both";
@@ -270,16 +270,17 @@ function Changes({ table }: { table: PaperTable["table"] }) {
   );
 }
 
-/** `mean 47.2%, worst 75.6%, within 2.0 points`. */
+/** `mean 47.2% ±2.0, worst 75.6% ±5.0`, as the command has it: bands are in percentage points. */
 function onRecord(recorded: Recorded | null): string {
   if (recorded === null) return "";
-  const error = (name: string, x: number | null) => (x === null ? [] : [`${name} ${(100 * x).toFixed(1)}%`]);
+  const error = (name: string, x: Banded | null) =>
+    x === null ? [] : [`${name} ${(100 * x.value).toFixed(1)}% ±${(100 * x.band).toFixed(1)}`];
   const errors = [
     ...error("mean", recorded.mean),
     ...error("worst", recorded.worst),
     ...error("relative to a constant", recorded.spread),
   ];
-  return `${errors.join(", ")}, within ${(100 * recorded.band).toFixed(1)} points`;
+  return errors.join(", ");
 }
 
 /** How near the table is to print, and its tolerances. */

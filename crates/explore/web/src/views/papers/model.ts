@@ -41,12 +41,17 @@ export interface TableCell {
   note: string;
 }
 
-/** Errors on record in place of a tolerance, as fractions, and how far they may move. */
-export interface Recorded {
-  mean: number | null;
-  worst: number | null;
-  spread: number | null;
+/** An error on record, and how far it may move, both as fractions. */
+export interface Banded {
+  value: number;
   band: number;
+}
+
+/** Errors on record in place of a tolerance. */
+export interface Recorded {
+  mean: Banded | null;
+  worst: Banded | null;
+  spread: Banded | null;
 }
 
 export interface ErrorSummary {

@@ -82,25 +82,31 @@ export function AnswerTable({ table }: { table: TableAnswer }) {
   );
 }
 
-const CHARTS: readonly { key: "rate" | "cwnd" | "rtt"; label: string; scale: number; kind: "line" | "step" }[] = [
-  { key: "rate", label: "received in order [Mbit/s]", scale: 1e-6, kind: "step" },
-  { key: "cwnd", label: "cwnd [segments]", scale: 1, kind: "line" },
-  { key: "rtt", label: "RTT [ms]", scale: 1e3, kind: "line" },
+const CHARTS: readonly {
+  key: "rate" | "cwnd" | "rtt";
+  label: string;
+  unit: string;
+  scale: number;
+  kind: "line" | "step";
+}[] = [
+  { key: "rate", label: "Received in order", unit: "Mbit/s", scale: 1e-6, kind: "step" },
+  { key: "cwnd", label: "Congestion window", unit: "segments", scale: 1, kind: "line" },
+  { key: "rtt", label: "Round-trip time", unit: "ms", scale: 1e3, kind: "line" },
 ];
 
 function Curves({ curves }: { curves: readonly Curve[] }) {
   const scaled = (points: Points, scale: number) => points.value.map((value) => value * scale);
   return (
     <div class="scenario-curves">
-      {CHARTS.map(({ key, label, scale, kind }, row) => (
+      {CHARTS.map(({ key, label, unit, scale, kind }, row) => (
         <Chart
           key={key}
-          label={`${label} over time`}
+          label={`${label} over time [${unit}]`}
           group="scenario"
           height={180}
           legend={row === 0}
           x={{ label: "time [s]" }}
-          y={{ label, from: 0 }}
+          y={{ label: unit, from: 0 }}
           series={curves.map((curve, i) => ({
             label: curve.flow,
             x: curve[key].at_s,

@@ -190,8 +190,11 @@ function Curves({ runs, current }: { runs: readonly Download[]; current: Sky }) 
             ? "One handover"
             : `${handovers.length} handovers`}{" "}
         until the last one ends{handovers.length > MOST_MARKS ? `; the first ${MOST_MARKS} are marked` : ""}
-        {others.length > 0 ? "; the path also changes between handovers" : ""}. The rate counts bytes delivered in
-        order, so that a repaired loss shows as a peak. The globe follows the cursor of the charts.
+        {others.length === 0
+          ? ""
+          : `; the satellites between change ${others.length === 1 ? "once" : `${others.length} times`}`}
+        . The rate counts bytes delivered in order, so that a repaired loss shows as a peak. The globe follows the
+        cursor of the charts.
       </p>
       <Chart
         {...shared}

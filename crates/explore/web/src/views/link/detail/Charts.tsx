@@ -115,7 +115,7 @@ export function Charts({
   const shared = {
     group: GROUP,
     height: 150,
-    x: { ...time("time [s]", end), values: [0, end] },
+    x: time("time [s]", end),
     spans: phases.map((span) => ({ ...span, label: "" })),
   };
   return (
@@ -193,7 +193,9 @@ export function losses(shown: readonly Shown[]): string {
     const timeouts = run.timeouts.reduce((sum, timeout) => sum + timeout.count, 0);
     if (timeouts > 0) parts.push(counted(timeouts, "timeout"));
     const what = parts.length === 0 ? "nothing lost" : parts.join(", ");
-    return `${titleOf(run.row)}: ${what}, ${run.time_s === null ? "not finished" : seconds(run.time_s)}`;
+    // Of pages and videos there are many times, or none.
+    const time = run.time_s === null ? "not finished" : seconds(run.time_s);
+    return `${titleOf(run.row)}: ${what}${run.activity === "download" ? `, ${time}` : ""}`;
   };
   return shown.map(of).join("; ");
 }

@@ -173,7 +173,10 @@ export default function Detail(props: DetailProps) {
 /** Which run it is, and how it stands to the table. */
 function facts(run: Run): string {
   const which = run.runs > 1 ? `Seed ${run.seed}, one of ${run.runs} runs` : `Seed ${run.seed}`;
-  const time = run.time_s === null ? "not finished" : `${seconds(run.time_s)}${run.users > 1 ? " for this user" : ""}`;
+  if (run.activity === "call") return `${which}: this user is in a call.`;
+  const what = { download: "", upload: "", web: "a page takes ", video: "the wait for the video is " }[run.activity];
+  const time =
+    run.time_s === null ? "not finished" : `${what}${seconds(run.time_s)}${run.users > 1 ? " for this user" : ""}`;
   const mean = run.mean_s === null || run.runs < 2 ? "" : `; mean over the runs ${seconds(run.mean_s)}`;
   return `${which}: ${time}${mean}.`;
 }

@@ -33,6 +33,8 @@ export interface Run {
   readonly size: number;
   readonly seed: number;
   readonly user: number;
+  /** What the user does. */
+  readonly activity: "download" | "web" | "video" | "upload" | "call";
   readonly users: number;
   readonly runs: number;
   readonly started_s: number;

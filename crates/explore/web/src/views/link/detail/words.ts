@@ -31,5 +31,5 @@ export function counted(n: number, one: string): string {
 
 /** A row by its name in sentences. */
 export function titleOf(row: { pep: string; transport: string }): string {
-  return row.pep === "none" ? row.transport : `${row.transport}, PEP ${row.pep}`;
+  return row.pep === "none" ? row.transport : `${row.transport}, proxy ${row.pep}`;
 }
