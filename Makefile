@@ -207,6 +207,7 @@ fidelity:
 held:
 	$(CARGO) build --release --quiet --workspace $(WITH)
 	cd fidelity/linux && python3 -m unittest -q
+	cd fidelity/advice && python3 -m unittest -q
 	python3 fidelity/held.py
 
 # The profile `linux` against stored results of real kernels, where stacks differ;

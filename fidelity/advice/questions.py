@@ -3,17 +3,19 @@
 against the truth: what the runs of all other seeds of the same question show.
 
     questions.py ask [--seeds 20] [--time 10s] [--jobs 2] [--minutes M] [--only WORD]
-    questions.py summary [--only WORD]
+    questions.py summary [--only WORD] [--csv FILE]
 
 `ask` runs `bentpipe compare` for each question of questions.toml that has no result yet with a
 seed, the first seeds of all before the second of any, until MINUTES are over; it goes on where it
 stopped. A result is a line of DIR/QUESTION.jsonl (--dir): the verdict, and of each row the moments
 of its times and of those of others beside the baseline's with the same seeds. `summary` says how
-many verdicts are clear, which contradict each other, and which the truth contradicts. Exit status:
-0 the bars are met, 1 not, 2 could not run."""
+many verdicts are clear, which contradict each other, and which the truth contradicts, with a table by
+kind of question; FILE gets a row for each verdict. Results of other sources are refused: the sources
+that a line is of stand in it. Exit status: 0 the bars are met, 1 not, 2 could not run."""
 
 import argparse
 import concurrent.futures
+import csv
 import json
 import math
 import shlex
@@ -21,10 +23,15 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "evidence"))
+import sources  # noqa: E402
 
 # The thresholds of the rule: docs/verdicts.md.
 WORTH, PROXY_WORTH, HARM, WASTE, WASTE_NOTED, LOSS, AS_GOOD = (
@@ -36,6 +43,8 @@ WORTH, PROXY_WORTH, HARM, WASTE, WASTE_NOTED, LOSS, AS_GOOD = (
     0.05,
     0.05,
 )
+CERTAINTIES = ("exact", "clear", "borderline", "open")
+CLEAR = ("exact", "clear")
 EFFORT = {"none": 0, "split": 1, "snoop": 2, "gateway": 3}
 
 # The bars: of the clear verdicts agree with the truth, of all are clear or borderline.
@@ -45,11 +54,19 @@ RIGHT, DECIDED = 0.95, 0.70
 APART = 100_000
 
 
+@cache
+def groups():
+    return tomllib.loads((HERE / "questions.toml").read_text())
+
+
 def questions(only):
     """Names and options, in the order of the file."""
-    groups = tomllib.loads((HERE / "questions.toml").read_text())
-    found = {f"{group}-{name}": text for group, of in groups.items() for name, text in of.items()}
+    found = {f"{group}-{name}": text for group, of in groups().items() for name, text in of.items()}
     return {name: shlex.split(text) for name, text in found.items() if only in name}
+
+
+def group_of(label):
+    return next(group for group in groups() if label.startswith(f"{group}-"))
 
 
 def name(row):
@@ -105,6 +122,18 @@ def compared(answer):
     return found
 
 
+def parts():
+    """What a verdict depends on: fingerprints of the sources."""
+    return {part: sources.fingerprint(part) for part in ("engine", "advice")}
+
+
+def check_parts(lines, *now):
+    """Results of different sources must not be mixed; older results do not say theirs."""
+    found = [*filter(None, (line.get("parts") for line in lines)), *now]
+    if any(of != found[0] for of in found):
+        raise RuntimeError("the results are of different sources: ask again with another --dir")
+
+
 def ask(program, label, options, seed, limit):
     """One verdict as a line."""
     command = [
@@ -148,7 +177,10 @@ def results(directory, label):
 def ask_all(given):
     directory, asked = Path(given.dir), questions(given.only)
     directory.mkdir(parents=True, exist_ok=True)
-    has = {label: {r["seed"] for r in results(directory, label)} for label in asked}
+    before = {label: results(directory, label) for label in asked}
+    now = parts()
+    check_parts([line for lines in before.values() for line in lines], now)
+    has = {label: {line["seed"] for line in lines} for label, lines in before.items()}
     todo = [
         (label, seed) for seed in range(given.seeds) for label in asked if seed not in has[label]
     ]
@@ -163,6 +195,7 @@ def ask_all(given):
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         for made in filter(None, pool.map(one, todo)):
             label, line = made
+            line["parts"] = now
             with open(directory / f"{label}.jsonl", "a") as file:
                 file.write(json.dumps(line, separators=(",", ":")) + "\n")
             print(f"{label} {line['seed']}: {line['certainty']}: {line['headline']}", flush=True)
@@ -258,63 +291,120 @@ def opposite(a, b, truth):
     return a["pick"] != b["pick"] and all(gains) and abs(gains[0][0] - gains[1][0]) > AS_GOOD
 
 
+@dataclass
+class Judged:
+    """What the verdicts on one question are worth."""
+
+    label: str
+    counts: Counter = field(default_factory=Counter)
+    # A row of the CSV file for each verdict.
+    rows: list = field(default_factory=list)
+    # The clear verdicts that the truth contradicts, in words.
+    wrong: list = field(default_factory=list)
+    picks: list = field(default_factory=list)
+    runs: float = 0.0
+
+    def text(self):
+        kinds = ", ".join(f"{self.counts[k]} {k}" for k in CERTAINTIES if self.counts[k])
+        mark = "  OPPOSITE" if self.counts["opposite"] else ""
+        return (
+            f"{self.label}: {self.counts['verdicts']} seeds: {kinds}; "
+            f"{', '.join(self.picks) or '-'}; truth of {self.runs:.0f} runs{mark}"
+        )
+
+
+def judge(label, lines):
+    """Holds the verdicts on a question against each other and against the runs of other seeds."""
+    found, everything = Judged(label), Truth(lines)
+    found.runs = max(row["runs"] for row in everything.rows.values())
+    counts = found.counts
+    counts.update(questions=1, verdicts=len(lines))
+    clear = [line for line in lines if line["certainty"] in CLEAR]
+    pairs = [(a, b) for i, a in enumerate(clear) for b in clear[:i] if opposite(a, b, everything)]
+    counts.update(pairs=len(pairs), opposite=int(bool(pairs)))
+    for line in lines:
+        counts[line["certainty"]] += 1
+        rest = [other for other in lines if other is not line]
+        why = ""
+        agrees = beyond = None
+        if line in clear and rest:
+            truth = Truth(rest)
+            why = truth.contradicts(line) or ""
+            agrees, beyond = not why, truth.contradicts(line, True) is None
+            counts.update(judged=1, right=int(agrees), proven=int(beyond))
+        if why:
+            found.wrong.append(f"    seed {line['seed']}, {line['headline']} But {why}")
+        found.rows.append(
+            {
+                "question": label,
+                "seed": line["seed"],
+                "certainty": line["certainty"],
+                "pick": "keep" if line["keep"] else line["pick"],
+                "agrees": agrees,
+                "agrees_within_chance": beyond,
+                "why_not": why,
+            }
+        )
+    found.picks = sorted({row["pick"] for row in found.rows if row["certainty"] in CLEAR})
+    return found
+
+
+def table(sums):
+    """The counts of each group and of all, as Markdown."""
+    heads = ["kind", "questions", "verdicts", "clear", "borderline", "open"]
+    heads += ["clear ones that the other seeds confirm", "or contradict by chance only"]
+    heads += ["questions with opposite clear verdicts"]
+    rows = [heads, ["---"] * len(heads)]
+    for name, counts in [*sums.items(), ("all", sum(sums.values(), Counter()))]:
+        share = lambda of: f"{counts[of] / counts['judged']:.1%}" if counts["judged"] else "-"
+        numbers = [
+            counts["questions"],
+            counts["verdicts"],
+            counts["clear"] + counts["exact"],
+            counts["borderline"],
+            counts["open"],
+        ]
+        rows.append([name, *numbers, share("right"), share("proven"), counts["opposite"]])
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows)
+
+
+def write_csv(file, judged):
+    with open(file, "w", newline="") as out:
+        writer = csv.DictWriter(out, judged[0].rows[0], lineterminator="\n")
+        writer.writeheader()
+        for one in judged:
+            writer.writerows(one.rows)
+
+
 def summary(given):
     directory = Path(given.dir)
-    counts = dict.fromkeys(("exact", "clear", "borderline", "open"), 0)
-    asked = judged = right = proven = contradicting = opposites = 0
-    for label in questions(given.only):
-        lines = results(directory, label)
-        if not lines:
-            continue
-        asked += 1
-        for line in lines:
-            counts[line["certainty"]] += 1
-        clear = [line for line in lines if line["certainty"] in ("clear", "exact")]
-        everything = Truth(lines)
-        pairs = [
-            (a, b) for i, a in enumerate(clear) for b in clear[:i] if opposite(a, b, everything)
-        ]
-        opposites += len(pairs)
-        contradicting += bool(pairs)
-        wrong = []
-        for line in clear:
-            rest = [other for other in lines if other is not line]
-            if not rest:
-                continue
-            truth = Truth(rest)
-            judged += 1
-            why, sure = truth.contradicts(line), truth.contradicts(line, True)
-            right += why is None
-            proven += sure is None
-            if why:
-                wrong.append(f"    seed {line['seed']}, {line['headline']} But {why}")
-        picks = sorted({"keep" if line["keep"] else line["pick"] for line in clear})
-        kinds = " ".join(
-            f"{sum(line['certainty'] == k for line in lines)} {k}"
-            for k in counts
-            if any(line["certainty"] == k for line in lines)
-        )
-        runs = max(row["runs"] for row in everything.rows.values())
-        mark = "  OPPOSITE" if pairs else ""
-        print(
-            f"{label}: {len(lines)} seeds: {kinds}; {', '.join(picks) or '-'}; truth of {runs:.0f} runs{mark}"
-        )
-        for line in wrong:
-            print(line)
-    verdicts = sum(counts.values())
-    if not verdicts:
-        print("no results", file=sys.stderr)
+    asked = {label: results(directory, label) for label in questions(given.only)}
+    check_parts([line for lines in asked.values() for line in lines])
+    judged = [judge(label, lines) for label, lines in asked.items() if lines]
+    if not judged:
+        print(f"no results in {directory}", file=sys.stderr)
         return 2
-    decided = (verdicts - counts["open"]) / verdicts
-    share = right / judged if judged else 1.0
+    for one in judged:
+        print("\n".join([one.text(), *one.wrong]))
+    sums = {}
+    for one in judged:
+        sums.setdefault(group_of(one.label), Counter()).update(one.counts)
+    print(f"\n{table(sums)}\n")
+    if given.csv:
+        write_csv(given.csv, judged)
+    counts = sum(sums.values(), Counter())
+    decided = 1 - counts["open"] / counts["verdicts"]
+    share = counts["right"] / counts["judged"] if counts["judged"] else 1.0
+    proven = counts["proven"] / max(counts["judged"], 1)
     print(
-        f"{asked} questions, {verdicts} verdicts: {counts['clear'] + counts['exact']} clear, "
-        f"{counts['borderline']} borderline, {counts['open']} open: {decided:.1%} decided "
-        f"(bar {DECIDED:.0%}); opposite clear verdicts on {contradicting} questions (bar 0), "
-        f"{opposites} pairs; of {judged} clear verdicts {share:.1%} agree with the runs of the other "
-        f"seeds (bar {RIGHT:.0%}), {proven / max(judged, 1):.1%} beyond chance"
+        f"{counts['questions']} questions, {counts['verdicts']} verdicts: "
+        f"{counts['clear'] + counts['exact']} clear, {counts['borderline']} borderline, "
+        f"{counts['open']} open: {decided:.1%} decided (bar {DECIDED:.0%}); opposite clear verdicts "
+        f"on {counts['opposite']} questions (bar 0), {counts['pairs']} pairs; of {counts['judged']} "
+        f"clear verdicts {share:.1%} agree with the runs of the other seeds (bar {RIGHT:.0%}), "
+        f"{proven:.1%} beyond chance"
     )
-    return int(contradicting > 0 or share < RIGHT or decided < DECIDED)
+    return int(counts["opposite"] > 0 or share < RIGHT or decided < DECIDED)
 
 
 def main():
@@ -332,6 +422,7 @@ def main():
     parser.add_argument(
         "--minutes", type=float, default=math.inf, help="ask nothing more after this"
     )
+    parser.add_argument("--csv", metavar="FILE", help="where `summary` writes each verdict")
     parser.add_argument("--only", default="", help="questions whose name contains this")
     given = parser.parse_args()
     try:
