@@ -118,7 +118,7 @@ def tool(name):
     return path
 
 
-def modules_of(folder):
+def modules_of(folder, wanted):
     """The wanted modules and what they need, in order of loading: name and file."""
     base = next((folder / "lib/modules").iterdir())
     needs = {}
@@ -127,7 +127,7 @@ def modules_of(folder):
         needs[file] = others.split()
     by_name = {re.sub(r"\.ko.*", "", pathlib.Path(file).name): file for file in needs}
     order = []
-    for name in MODULES:
+    for name in wanted:
         for file in [*reversed(needs.get(by_name.get(name), [])), by_name.get(name)]:
             if file and file not in order:
                 order.append(file)
@@ -147,7 +147,7 @@ def install(program, root, name):
             shutil.copy(os.path.realpath(found.group(1)), copy)
 
 
-def image(folder, binary, files, script, archive):
+def image(folder, binary, files, script, archive, modules=(), programs=()):
     """Writes the initial file system of a guest."""
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
@@ -166,9 +166,9 @@ def image(folder, binary, files, script, archive):
             (root / directory).mkdir(parents=True)
         shutil.copy(tool("busybox"), root / "bin/busybox")
         install(binary, root, "bentpipe")
-        for program in map(tool, PROGRAMS):
+        for program in map(tool, [*PROGRAMS, *programs]):
             install(program, root, pathlib.Path(program).name)
-        modules = modules_of(folder)
+        modules = modules_of(folder, [*MODULES, *modules])
         for module, file in modules:
             data = file.read_bytes()
             data = lzma.decompress(data) if file.suffix == ".xz" else data
@@ -193,15 +193,26 @@ def image(folder, binary, files, script, archive):
 
 
 def run(
-    version, script, files=(), out=None, binary=BENTPIPE, timeout=1800, memory=1536, virtual=True
+    version,
+    script,
+    files=(),
+    out=None,
+    binary=BENTPIPE,
+    timeout=1800,
+    memory=1536,
+    virtual=True,
+    modules=(),
+    programs=(),
 ):
-    """Runs a script on a kernel; returns what it printed. `out` receives its /root/results."""
+    """Runs a script on a kernel; returns what it printed. `out` receives its /root/results.
+
+    `modules` and `programs` are wanted beside those that every guest has."""
     folder = fetch(version)
     if not binary.exists():
         raise CannotRun(f"{binary} does not exist: `make` builds it")
     with tempfile.TemporaryDirectory() as name:
         archive, disk = pathlib.Path(name) / "initrd", pathlib.Path(name) / "disk"
-        image(folder, binary, [pathlib.Path(f) for f in files], script, archive)
+        image(folder, binary, [pathlib.Path(f) for f in files], script, archive, modules, programs)
         with open(disk, "wb") as file:
             file.truncate(RESULTS_BYTES)
         command = [
