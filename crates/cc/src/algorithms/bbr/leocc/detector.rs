@@ -17,7 +17,8 @@
 //! The smallest RTT of this path is the smallest since the last rise or loss of all. It is
 //! not the one of BBR's model, which expires and then is that of a path with other flows'
 //! queues: every end of such a queue would be a fall. After a fall it stays what it is, as
-//! a longer path would have been a rise.
+//! a longer path would have been a rise. Where a rise went unnoticed, in a startup for one, it
+//! is too small, and a shorter path is found again only below it.
 //!
 //! A rise or fall counts beyond `fluctuation`, what the RTT varies without a queue and
 //! without a reconfiguration; a rise also beyond the largest step of the last rounds, which
