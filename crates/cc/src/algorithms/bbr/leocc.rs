@@ -11,11 +11,11 @@
 //! then. `LeoCC` is BBR version 1 with these differences:
 //!
 //! - The sender finds a reconfiguration in its acknowledgements (see `detector`): a
-//!   silence, a step of the RTT upwards, or an RTT below the smallest. From its cruise
-//!   it then probes the RTT: with half a bandwidth-delay product (at least 4 segments)
-//!   in flight for 200 ms and a round, the smallest RTT becomes the RTT of the ACK that
-//!   ends the probe, larger or not. The bandwidth filter is emptied, and startup begins
-//!   again, at the pacing rate reached.
+//!   step of the RTT upwards, a silence in which all is lost, or an RTT below the
+//!   smallest of this path. From its cruise it then probes the RTT: with half a
+//!   bandwidth-delay product (at least 4 segments) in flight for 200 ms and a round, the
+//!   smallest RTT becomes the RTT of the ACK that ends the probe, larger or not. The
+//!   bandwidth filter is emptied, and startup begins again, at the pacing rate reached.
 //! - Who knows the schedule can give it as a hint: with a `period`, a reconfiguration is
 //!   also due at `offset` + n x `period`, and the probe begins `lead` before it.
 //! - While a probe drains, an RTT more than `rtt_fall` below the smoothed RTT shows a
@@ -29,7 +29,7 @@
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
-//! | silence | 45 ms | without ACKs that shows a reconfiguration |
+//! | silence | 45 ms | without ACKs that shows a reconfiguration, if all is lost meanwhile |
 //! | period | 0 s | from one scheduled reconfiguration to the next; 0: no schedule |
 //! | offset | 12 s | the first, in time of the run (or later by periods) |
 //! | lead | 100 ms | how long before it the probe begins |
@@ -45,10 +45,9 @@
 //! - The live version detects reconfigurations with a stream of pings from the terminal
 //!   to the point of presence, and measures `fluctuation` with it after each. A sender
 //!   has no such stream here: it watches the ACKs of its own data, which tell as much
-//!   only while it sends without pause. It finds none in startup, drain or a probe, nor
-//!   one hidden by a queue, nor a change of the capacity alone, nor one behind an outage
-//!   that ends in a timeout, nor a step upwards that is small beside a pause. Other flows'
-//!   queues can look like one.
+//!   only while it sends without pause. It finds none in startup, drain or a probe, nor a
+//!   change of the capacity alone, nor a step upwards that is small beside a pause; a
+//!   shorter path that a queue hides it finds when the queue has gone.
 //! - The simulation version has no detection and knows the schedule; its clock begins
 //!   with the connection, ours with the run.
 //! - The module marks only where an ACK falls into the 100 ms before; here the first ACK
@@ -65,7 +64,7 @@
 mod detector;
 mod kalman;
 
-use detector::{Detector, Seen};
+use detector::{Detector, Seen, Sign};
 use kalman::Kalman;
 
 use super::{Bbr, BbrSettings, CYCLE, LEAST_WINDOW, MaxFilter, Mode};
@@ -84,7 +83,7 @@ parameters! {
     #[derive(Copy)]
     pub struct LeoccSettings {
         silence: Duration = time(Duration::from_millis(45), (Duration::ZERO, DAY)),
-            "time without ACKs that shows a reconfiguration";
+            "time without ACKs that shows a reconfiguration, if all is lost meanwhile";
         period: Duration = time(Duration::ZERO, (Duration::ZERO, DAY)),
             "from one scheduled reconfiguration to the next; 0 without a schedule";
         offset: Duration = time(Duration::from_secs(12), (Duration::ZERO, DAY)),
@@ -117,10 +116,15 @@ pub struct Leocc {
     detector: Detector,
     /// Segments delivered when the cruise began.
     cruises_since: Option<Segments>,
+    /// Segments given up by timeouts since the last ACK.
+    timed_out: Segments,
     /// Scheduled reconfigurations that have been due; `None` before the first ACK.
     due: Option<u64>,
     /// A reconfiguration was found or due, and the path has not been remeasured yet.
     pending: bool,
+    /// The smallest RTT since the last reconfiguration; unlike BBR's it does not expire.
+    /// [`Duration::MAX`] while a new path has not been measured.
+    path_min: Duration,
     smoothed_bw: Kalman,
     smoothed_rtt: Kalman,
     /// Largest delivery rate of this round, and the last one.
@@ -149,8 +153,10 @@ impl Leocc {
             bbr: Bbr::new(bbr),
             detector: Detector::new(settings.silence, settings.fluctuation),
             cruises_since: None,
+            timed_out: 0.0,
             due: None,
             pending: false,
+            path_min: Duration::MAX,
             smoothed_bw: Kalman::NEW,
             smoothed_rtt: Kalman::NEW,
             round_bw: 0.0,
@@ -162,6 +168,7 @@ impl Leocc {
     /// Marks a reconfiguration that the ACKs show, from the first ACK on of what the
     /// cruise has sent.
     fn detect(&mut self, ack: &Ack, repair: Repair) {
+        let lost = ack.lost + std::mem::take(&mut self.timed_out);
         let Some(sample) = ack.rate_sample else {
             return;
         };
@@ -180,13 +187,24 @@ impl Leocc {
             now: ack.now,
             rtt: sample.rtt.or(ack.rtt),
             delivered: ack.delivered,
+            lost,
             bandwidth: bbr.bandwidth.get(),
-            min_rtt: bbr.min_rtt,
+            path_min: self.path_min,
             round_start: sample.prior_delivered >= bbr.round_end,
             app_limited: sample.app_limited,
             repairs: repair != Repair::None,
         };
-        self.pending |= self.detector.sees(&seen);
+        match self.detector.sees(&seen) {
+            Some(Sign::Shorter) => self.pending = true,
+            Some(Sign::Other) => self.leave_path(),
+            None => {}
+        }
+    }
+
+    /// Marks a reconfiguration; the RTTs until now are those of another path.
+    fn leave_path(&mut self) {
+        self.pending = true;
+        self.path_min = Duration::MAX;
     }
 
     /// Marks a scheduled reconfiguration whose lead has begun since the last ACK.
@@ -198,7 +216,9 @@ impl Leocc {
         let offset = self.settings.offset.as_nanos() % period;
         let ahead = now.as_nanos() + self.settings.lead.as_nanos();
         let due = (ahead + period - offset) / period;
-        self.pending |= self.due.is_some_and(|before| due > before);
+        if self.due.is_some_and(|before| due > before) {
+            self.leave_path();
+        }
         self.due = Some(due);
     }
 
@@ -253,6 +273,11 @@ impl Leocc {
         let expired = ack.now.since(seen_at) > self.settings.min_rtt_window;
         let rtt = ack.rate_sample.and_then(|sample| sample.rtt).or(ack.rtt);
         if let Some(rtt) = rtt
+            && (self.path_min < Duration::MAX || !self.pending)
+        {
+            self.path_min = self.path_min.min(rtt);
+        }
+        if let Some(rtt) = rtt
             && (rtt < bbr.min_rtt || expired)
         {
             bbr.min_rtt = rtt;
@@ -297,6 +322,7 @@ impl Leocc {
     fn end_probe(&mut self, now: Time, window: &mut Window) {
         let bbr = &mut self.bbr;
         bbr.min_rtt_at = Some(now);
+        self.path_min = self.path_min.min(bbr.min_rtt);
         window.cwnd = window.cwnd.max(bbr.prior_cwnd);
         if bbr.full && !self.pending {
             bbr.enter_probe_bw();
@@ -335,7 +361,7 @@ impl Algorithm for Leocc {
 impl CongestionControl for Leocc {
     named!("leocc");
     always!(owns_window, needs_rate_samples);
-    delegates!(bbr: on_established, on_timeout, on_spurious, seed);
+    delegates!(bbr: on_established, on_spurious, seed);
     ignores!(on_ack, on_loss, on_recovery_exit);
 
     fn on_control(&mut self, ack: &Ack, repair: Repair, window: &mut Window) {
@@ -373,6 +399,11 @@ impl CongestionControl for Leocc {
         let (bw, probe) = (self.bw(), self.probe_window());
         self.bbr.pace_at(bw, self.bbr.pacing_gain, window);
         self.bbr.set_window((bw, probe), ack, repair, window);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout, window: &mut Window) {
+        self.timed_out += timeout.flight;
+        self.bbr.on_timeout(timeout, window);
     }
 
     fn on_restart(&mut self, now: Time, window: &mut Window) {
@@ -464,6 +495,22 @@ mod tests {
         leocc.end_probe(Time::ZERO + Duration::from_secs(20), &mut window);
         assert_eq!(leocc.bbr.mode, Mode::ProbeBw);
         assert_eq!(leocc.bbr.bandwidth.get(), 800.0);
+    }
+
+    #[test]
+    fn the_smallest_rtt_of_a_path_outlives_that_of_the_model() {
+        let mut leocc = leocc(false);
+        let mut window = Window::new(20.0);
+        let now = Time::ZERO + Duration::from_secs(40);
+        leocc.path_min = Duration::from_millis(40);
+        // A probe beside a queue of others finds 90 ms.
+        leocc.bbr.min_rtt = Duration::from_millis(90);
+        leocc.end_probe(now, &mut window);
+        assert_eq!(leocc.path_min, Duration::from_millis(40));
+        // On another path it is all that is known.
+        leocc.leave_path();
+        leocc.end_probe(now, &mut window);
+        assert_eq!(leocc.path_min, Duration::from_millis(90));
     }
 
     #[test]
