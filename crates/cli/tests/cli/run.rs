@@ -321,7 +321,7 @@ fn flows_that_share_a_link_are_compared() {
     assert!(
         lines
             .iter()
-            .any(|l| l.starts_with("Unused: ") && l.contains("Jain's index: 0."))
+            .any(|l| l.starts_with("Unused in this time: ") && l.contains("Jain's index: 0."))
     );
     assert!(text.lines().all(|l| l.chars().count() <= 110), "{text}");
 }

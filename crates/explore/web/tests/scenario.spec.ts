@@ -244,7 +244,13 @@ test("a text stays: in the address, and after a reload", async ({ page, explorer
   await page.getByRole("textbox", { name: "Scenario, in TOML" }).focus();
   await page.keyboard.press("Control+Home");
   await page.keyboard.type("# mine\n");
-  await expect.poll(() => page.url()).toContain("text=");
+  // The address waits for the end of typing, which may be slow.
+  const rests = async () => {
+    const before = page.url();
+    await page.waitForTimeout(800);
+    return before.includes("text=") && page.url() === before;
+  };
+  await expect.poll(rests).toBe(true);
   await page.reload();
   await isValid(page);
   expect(await textOf(page)).toBe(`# mine\n${GEO}`);

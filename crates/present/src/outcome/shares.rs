@@ -7,7 +7,7 @@ use crate::output::{Output, seconds};
 use bentpipe_outcome::{FlowOutcome, Interval, Outcome, jain_index};
 use bentpipe_report::table::Column;
 use bentpipe_scenario::{LinkId, Scenario};
-use bentpipe_units::Rate;
+use bentpipe_units::{Rate, Time};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io;
@@ -21,6 +21,9 @@ pub struct Bottleneck<'a> {
     from_ns: u64,
     to_ns: u64,
     flows: Vec<Part<'a>>,
+    /// It is of a part of the run.
+    #[serde(skip)]
+    is_part: bool,
     /// Unused share of the link.
     unused: Option<f64>,
     /// Jain's index of what the flows took of the link.
@@ -80,6 +83,7 @@ pub(crate) fn bottlenecks<'a>(
         let way = &scenario.flows[flow].forward;
         way.iter().any(|l| l.0 as usize == link)
     };
+    let is_part = interval.from() > Time::ZERO || interval.to() < outcome.ended_at;
     let mut found = Vec::new();
     for (link, l) in outcome.links.iter().enumerate() {
         if !narrow.contains(&link) {
@@ -97,6 +101,7 @@ pub(crate) fn bottlenecks<'a>(
             rate_bps: l.rate.bps(),
             from_ns: interval.from().as_nanos(),
             to_ns: interval.to().as_nanos(),
+            is_part,
             unused: interval.unused(link),
             jain_index_wire: interval.jain_of_wire(flows.iter().map(|f| f.1)),
             jain_index_goodput: interval.jain_of_payload(flows.iter().map(|f| f.0)),
@@ -166,12 +171,14 @@ pub(crate) fn print(
     }
     if !bottlenecks.is_empty() {
         out.line("")?;
-        out.paragraph(
-            0,
-            "wire: share of the link that the flow took, headers and retransmissions included. \
-             payload: share of its rate that arrived as payload. drops, lost: packets of the flow \
-             at this link.",
-        )?;
+        let note = "wire: share of the link that the flow took, headers and retransmissions \
+                    included. payload: share of its rate that arrived as payload. drops, lost: \
+                    packets of the flow at this link.";
+        let whole = match bottlenecks.iter().any(|b| b.is_part) {
+            true => " The table of links is of the whole run.",
+            false => "",
+        };
+        out.paragraph(0, &format!("{note}{whole}"))?;
     }
     Ok(())
 }
@@ -225,16 +232,19 @@ fn one(b: &Bottleneck<'_>, groups: &[Group], out: &mut Output) -> io::Result<()>
     for line in by_transport(&b.flows) {
         out.line(line)?;
     }
-    let unused = percent(b.unused);
+    let unused = match b.is_part {
+        true => format!(" in this time: {}", percent(b.unused)),
+        false => format!(": {}", percent(b.unused)),
+    };
     let text = match b.jain_index_transfers {
         // Over the whole time they carried what they had to, however fast.
         Some(transfers) => format!(
-            "Unused: {unused}. Jain's index: {transfers:.3} of the rates of the transfers, all of \
+            "Unused{unused}. Jain's index: {transfers:.3} of the rates of the transfers, all of \
              which have ended; {} of the wire shares.",
             index(b.jain_index_wire),
         ),
         None => format!(
-            "Unused: {unused}. Jain's index: {} of the wire shares, {} of the goodputs.",
+            "Unused{unused}. Jain's index: {} of the wire shares, {} of the goodputs.",
             index(b.jain_index_wire),
             index(b.jain_index_goodput),
         ),
