@@ -4,33 +4,29 @@
 //! All users have the setting. Runs with the same seed have the same users at any number of them:
 //! one more changes nothing about those that are there, but what they share.
 
+mod measured;
 mod search;
+mod seeker;
 mod target;
 mod words;
 
-use self::search::{Found, Limits, Search, Wanted};
+use self::search::{Found, Limits, Search};
+use self::seeker::Seeker;
 use super::answer::{Answer, Row};
 use super::candidate::Availability;
 use super::comparison::Comparison;
 use super::cost::PACE;
-use super::crowd;
 use super::decide::decide;
 use super::engine::prepared;
-use super::path::{GIVEN_UP, NetworkPath};
 use super::pep::Pep;
 use super::question::MOST_USERS;
-use super::result::RunResult;
 use super::score::Scores;
-use super::traffic::{self, OBJECTS, PAGES, Traffic};
+use super::traffic::{self, Traffic};
 use super::verdict::{PROXY_WORTH, WORTH};
 use crate::Error;
-use bentpipe_outcome::Outcome;
-use bentpipe_sim::Options;
 use bentpipe_units::math::sqrt;
 use bentpipe_units::{Duration, Rate};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use target::{Measure, Statistic, Target, TargetError};
 
@@ -371,222 +367,6 @@ fn advise(answer: &Answer, rows: &[CapacityRow], baseline: usize) -> (usize, Adv
 /// Half of the interval of a difference of two that are independent.
 fn together(a: f64, b: f64) -> f64 {
     sqrt(a * a + b * b)
-}
-
-/// Makes runs.
-struct Seeker<'a> {
-    comparison: &'a Comparison,
-    target: Target,
-    path: NetworkPath,
-    bitrate: Rate,
-    /// The users of the link, by their number.
-    answers: BTreeMap<u32, Answer>,
-    limits: Limits,
-    /// Packets that a user takes in a run of each row.
-    costs: Vec<Option<f64>>,
-    spent: u64,
-    budget: f64,
-    done: usize,
-    progress: &'a (dyn Fn(usize, usize) + Sync),
-}
-
-/// A run: of which row, with how many users, and its index.
-#[derive(Clone, Copy)]
-struct Job {
-    row: usize,
-    users: u32,
-    index: usize,
-}
-
-impl Seeker<'_> {
-    /// The link with so many users.
-    fn answer(&mut self, users: u32) -> Result<&Answer, Error> {
-        if !self.answers.contains_key(&users) {
-            let mut asked = self.comparison.clone();
-            asked.question.users = vec![users];
-            let mut answer = prepared(&asked, self.path.clone())?;
-            answer.bitrate = self.bitrate;
-            self.answers.insert(users, answer);
-        }
-        Ok(&self.answers[&users])
-    }
-
-    /// The search for each row, as far as the budget goes. The baseline is sought whatever that
-    /// costs, and the others begin where it ends.
-    fn seek(&mut self, baseline: usize) -> Result<Vec<Search>, Error> {
-        let runs = self.comparison.question.runs.map(|runs| runs as usize);
-        let new = |start| Search::new(self.limits, start, runs);
-        let count = self.costs.len();
-        let mut searches = vec![new(self.limits.fewest); count];
-        loop {
-            let wanted = self.jobs(&searches, &[baseline]);
-            if wanted.is_empty() {
-                break;
-            }
-            self.make(&mut searches, &wanted)?;
-        }
-        let start = match searches[baseline].found() {
-            Found::Full { users, .. } => users as u32,
-            Found::All => MOST_USERS as u32,
-            _ => self.limits.fewest,
-        };
-        for (row, search) in searches.iter_mut().enumerate() {
-            if row != baseline {
-                *search = Search::new(self.limits, start, runs);
-            }
-        }
-        loop {
-            let mut rows: Vec<usize> = (0..count)
-                .filter(|i| !searches[*i].wants().is_empty())
-                .collect();
-            if rows.is_empty() {
-                rows = (0..count).filter(|i| searches[*i].is_vague()).collect();
-                let best = best(&searches);
-                rows.retain(|i| *i == baseline || reaches(&searches[*i], best));
-                rows.iter().for_each(|i| searches[*i].refine());
-            }
-            let left = self.budget - self.spent as f64;
-            // What carries the most users first, as far as the budget goes.
-            rows.sort_by(|a, b| {
-                let users =
-                    |i: usize| value(&searches[i]).map_or(f64::INFINITY, |(users, _)| users);
-                users(*b).total_cmp(&users(*a))
-            });
-            let mut jobs = Vec::new();
-            let mut price = 0.0;
-            for row in rows {
-                let wanted = self.jobs(&searches, &[row]);
-                let more: f64 = wanted.iter().map(|job| self.cost(job, baseline)).sum();
-                if price + more <= left {
-                    price += more;
-                    jobs.extend(wanted);
-                }
-            }
-            if jobs.is_empty() {
-                return Ok(searches);
-            }
-            self.make(&mut searches, &jobs)?;
-        }
-    }
-
-    /// The runs that the searches of these rows want.
-    fn jobs(&self, searches: &[Search], rows: &[usize]) -> Vec<Job> {
-        let mut jobs = Vec::new();
-        for row in rows {
-            let search = &searches[*row];
-            for Wanted { users, runs } in search.wants() {
-                let missing = search.has(users)..runs;
-                jobs.extend(missing.map(|index| Job {
-                    row: *row,
-                    users,
-                    index,
-                }));
-            }
-        }
-        jobs
-    }
-
-    fn cost(&self, job: &Job, baseline: usize) -> f64 {
-        let of = |row: usize| self.costs[row];
-        let a_user = of(job.row).or_else(|| of(baseline)).unwrap_or(0.0);
-        a_user * f64::from(job.users)
-    }
-
-    /// Makes runs and notes what they show, in their order.
-    fn make(&mut self, searches: &mut [Search], jobs: &[Job]) -> Result<(), Error> {
-        for job in jobs {
-            self.answer(job.users)?;
-        }
-        let (done, total) = (self.done, self.done + jobs.len());
-        let counter = AtomicUsize::new(done);
-        let results: Vec<(f64, u64)> = jobs
-            .par_iter()
-            .map(|job| {
-                let answer = &self.answers[&job.users];
-                let options = Options {
-                    seed: answer.seed.wrapping_add(job.index as u64),
-                    stop: answer.stop.clone(),
-                    ..Options::default()
-                };
-                let row = &answer.rows[job.row];
-                let outcome = answer.replay(row, 0, &options)?;
-                let values = values(answer, &outcome, self.target.measure);
-                let done = 1 + counter.fetch_add(1, Ordering::Relaxed);
-                (self.progress)(done, total);
-                Ok((self.target.missed_by(&values), outcome.packet_hops))
-            })
-            .collect::<Result<_, Error>>()?;
-        self.done = total;
-        for (job, (missed, packets)) in jobs.iter().zip(results) {
-            searches[job.row].note(job.users, [missed]);
-            self.spent += packets;
-            self.costs[job.row] = Some(packets as f64 / f64::from(job.users));
-        }
-        Ok(())
-    }
-}
-
-/// The least that the best row is shown to carry.
-fn best(searches: &[Search]) -> f64 {
-    let least = searches
-        .iter()
-        .filter_map(value)
-        .map(|(users, half)| users - half);
-    least.fold(0.0, f64::max)
-}
-
-/// True if a row may carry as much.
-fn reaches(search: &Search, best: f64) -> bool {
-    value(search).is_none_or(|(users, half)| users + half >= best)
-}
-
-/// What a run measured: one value for each download, page, object or video of its users, or for
-/// each user. What did not end took as long as downloads are waited for.
-fn values(answer: &Answer, outcome: &Outcome, measure: Measure) -> Vec<f64> {
-    let never = GIVEN_UP.as_secs();
-    let work = answer.work(0);
-    let run = RunResult::of(outcome, &work, answer.users, |_| false);
-    let pages = |suffix: &str, count: u32| {
-        let of_user = |user: u32| {
-            let name = crowd::name(user, suffix);
-            let flow = outcome.flows.iter().find(|flow| flow.name == name);
-            let mut times: Vec<f64> = flow.map_or_else(Vec::new, |flow| {
-                flow.page_times.iter().map(|time| time.as_secs()).collect()
-            });
-            times.resize(times.len().max(count as usize), never);
-            times
-        };
-        let readers = run
-            .own
-            .iter()
-            .filter(|user| Some(user.activity) == measure.activity());
-        readers
-            .flat_map(|user| of_user(user.user))
-            .collect::<Vec<f64>>()
-    };
-    let users = || {
-        let users = run.own.iter();
-        users.filter(|user| {
-            measure
-                .activity()
-                .is_none_or(|activity| user.activity == activity)
-        })
-    };
-    match measure {
-        Measure::Download | Measure::Video => {
-            users().map(|user| user.time_s.unwrap_or(never)).collect()
-        }
-        Measure::Page => pages("", PAGES),
-        Measure::Object => pages("-objects", OBJECTS),
-        Measure::Startup => users()
-            .map(|user| user.startup_s.unwrap_or(never))
-            .collect(),
-        Measure::Stall => users()
-            .map(|user| user.video_stall_s().unwrap_or(never))
-            .collect(),
-        Measure::Wait => vec![run.p95_queueing_delay_s],
-        Measure::Rate => users().map(|user| user.rate_bps).collect(),
-    }
 }
 
 impl Capacity {

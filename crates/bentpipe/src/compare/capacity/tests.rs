@@ -1,4 +1,8 @@
+use super::super::result::RunResult;
+use super::super::traffic::{OBJECTS, PAGES};
+use super::measured::values;
 use super::*;
+use bentpipe_sim::Options;
 use bentpipe_units::{Bytes, Ratio};
 
 fn target(text: &str) -> Target {
