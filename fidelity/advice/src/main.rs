@@ -22,10 +22,11 @@
 mod judge;
 mod links;
 mod same;
+mod side_by_side;
 mod truth;
 
 use judge::Judged;
-use rayon::prelude::*;
+use side_by_side::side_by_side;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -64,15 +65,11 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let numbers: Vec<u64> = (first..first + links).collect();
-    let judged: Result<Vec<Judged>, String> = numbers
-        .par_iter()
-        .with_max_len(1)
-        .map(|number| {
-            let question = links::question(*number);
-            let file = directory.as_ref().map(|d| d.join(format!("{number}.json")));
-            judge::judge(&question, file.as_deref()).map_err(|e| format!("{}: {e}", question.text))
-        })
-        .collect();
+    let judged = side_by_side(&numbers, |number| {
+        let question = links::question(number);
+        let file = directory.as_ref().map(|d| d.join(format!("{number}.json")));
+        judge::judge(&question, file.as_deref()).map_err(|e| format!("{}: {e}", question.text))
+    });
     match judged {
         Ok(judged) => report(&judged),
         Err(error) => {

@@ -2,13 +2,13 @@
 //! have them. It should not be told apart from itself in more than 5% of the questions.
 
 use crate::links;
+use crate::side_by_side::side_by_side;
 use bentpipe::Error;
 use bentpipe::compare::{Answer, Certainty, Pep, Runner};
 use bentpipe::outcome::Outcome;
 use bentpipe::scenario::Scenario;
 use bentpipe::sim::Options;
 use bentpipe::units::Duration;
-use rayon::prelude::*;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -69,29 +69,25 @@ impl Told {
 /// Asks so many questions from a number on; a line for each on stdout.
 pub(crate) fn run(questions: u64, first: u64) -> ExitCode {
     let numbers: Vec<u64> = (first..first + questions).collect();
-    let told: Result<Vec<Told>, String> = numbers
-        .par_iter()
-        .with_max_len(1)
-        .map(|number| {
-            let question = links::question(*number);
-            let comparison = question
-                .comparison
-                .peps([Pep::None])
-                .transports(["cubic", TWIN]);
-            let comparison = comparison
-                .time(TIME)
-                .threads(1)
-                .runner(Arc::new(OtherSeeds));
-            let answer = comparison
-                .run()
-                .map_err(|e| format!("{}: {e}", question.text))?;
-            Ok(Told {
-                number: *number,
-                text: question.text,
-                answer,
-            })
+    let told = side_by_side(&numbers, |number| {
+        let question = links::question(number);
+        let comparison = question
+            .comparison
+            .peps([Pep::None])
+            .transports(["cubic", TWIN]);
+        let comparison = comparison
+            .time(TIME)
+            .threads(1)
+            .runner(Arc::new(OtherSeeds));
+        let answer = comparison
+            .run()
+            .map_err(|e| format!("{}: {e}", question.text))?;
+        Ok(Told {
+            number,
+            text: question.text,
+            answer,
         })
-        .collect();
+    });
     match told {
         Ok(told) => report(&told),
         Err(error) => {
