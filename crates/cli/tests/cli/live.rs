@@ -241,10 +241,11 @@ fn the_boxes_of_a_gateway_run_and_take_what_was_predicted() {
     );
     let size = "flow.download.application.response=1 MB";
     let arguments = ["run", cell, "--on", "both", "--json", "--set", size];
-    // Other work on the machine only ever makes a transfer longer, so the best of each counts.
+    // Other work on the machine only ever makes a transfer longer, so the best of each counts. On
+    // two cores beside other tests three runs were not always enough to see one undisturbed.
     let mut best = [f64::INFINITY; 2];
     let is_predicted = |ratio: &f64| (ratio - 1.0).abs() < 0.1;
-    for _ in 0..3 {
+    for _ in 0..8 {
         let ratios = ratios_of_downloads(&arguments);
         eprintln!("measured / simulated: {ratios:?}");
         best = [0, 1].map(|flow| ratios[flow].min(best[flow]));
