@@ -240,6 +240,7 @@ advice:
 MINUTES ?= 600
 questions: all
 	fidelity/advice/questions.py ask --minutes $(MINUTES)
+	fidelity/advice/questions.py settle
 	fidelity/advice/questions.py summary
 
 # One transport under two names, with other seeds: how often it is told apart from itself.

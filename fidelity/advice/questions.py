@@ -3,11 +3,13 @@
 against the truth: what the runs of all other seeds of the same question show.
 
     questions.py ask [--seeds 20] [--time 10s] [--jobs 2] [--minutes M] [--only WORD]
+    questions.py settle [--only WORD]
     questions.py summary [--only WORD] [--csv FILE]
 
 `ask` runs `bentpipe compare` for each question of questions.toml that has no result yet with a
 seed, the first seeds of all before the second of any, until MINUTES are over; it goes on where it
-stopped. A result is a line of DIR/QUESTION.jsonl (--dir): the verdict, and of each row the moments
+stopped. `settle` runs, where clear verdicts name different settings, all that they name with the same
+seeds (settled.py), so that `summary` can tell which are as good. A result is a line of DIR/QUESTION.jsonl (--dir): the verdict, and of each row the moments
 of its times and of those of others beside the baseline's with the same seeds. `summary` says how
 many verdicts are clear, which contradict each other, and which the truth contradicts, with a table by
 kind of question; FILE gets a row for each verdict. Results of other sources are refused: the sources
@@ -31,6 +33,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "evidence"))
+import settled  # noqa: E402
 import sources  # noqa: E402
 
 # The thresholds of the rule: docs/verdicts.md.
@@ -201,6 +204,34 @@ def ask_all(given):
             print(f"{label} {line['seed']}: {line['certainty']}: {line['headline']}", flush=True)
 
 
+def settle_all(given):
+    """Settles every question whose clear verdicts name different settings."""
+    directory, now = Path(given.dir), parts()
+    for label, options in questions(given.only).items():
+        lines = results(directory, label)
+        check_parts(lines, now)
+        picks = clear_picks(lines)
+        if len(picks) > 1:
+            found = settled.settle(given.program, options, lines, picks)
+            settled_file(directory, label).write_text(json.dumps({"parts": now, **found}) + "\n")
+            gains = ", ".join(f"{row} {gain:.1%}" for row, gain in found["gains"].items())
+            print(f"{label}: {found['runs']} runs with the same seeds: {gains}", flush=True)
+
+
+def settled_file(directory, label):
+    return directory / f"{label}.settled.json"
+
+
+def settled_of(directory, label, lines):
+    """What settings of a question gain with the same seeds, as far as that was asked."""
+    file = settled_file(directory, label)
+    if not file.exists():
+        return {}
+    found = json.loads(file.read_text())
+    check_parts([*lines, found])
+    return found["gains"]
+
+
 def ratio(all_moments):
     """Mean of (with / without) over sizes and activities, and half of its 95% interval; nothing
     of too few runs."""
@@ -282,13 +313,18 @@ class Truth:
         return None
 
 
-def opposite(a, b, truth):
+def opposite(a, b, truth, same_seeds):
     """True if one keeps what the other changes, or the two change to things that differ by more
-    than 5% of the time."""
+    than 5% of the time: with the same seeds, if they were settled."""
     if a["keep"] or b["keep"]:
         return a["keep"] != b["keep"]
-    gains = [truth.rows[line["pick"]]["gain"] for line in (a, b)]
-    return a["pick"] != b["pick"] and all(gains) and abs(gains[0][0] - gains[1][0]) > AS_GOOD
+    picks = [line["pick"] for line in (a, b)]
+    if all(pick in same_seeds for pick in picks):
+        gains = [same_seeds[pick] for pick in picks]
+    else:
+        of = [truth.rows[pick]["gain"] for pick in picks]
+        gains = [gain[0] for gain in of if gain]
+    return picks[0] != picks[1] and len(gains) == 2 and abs(gains[0] - gains[1]) > AS_GOOD
 
 
 @dataclass
@@ -313,14 +349,21 @@ class Judged:
         )
 
 
-def judge(label, lines):
-    """Holds the verdicts on a question against each other and against the runs of other seeds."""
+def clear_picks(lines):
+    """The settings that clear verdicts recommend."""
+    return {line["pick"] for line in lines if line["certainty"] in CLEAR and not line["keep"]}
+
+
+def judge(label, lines, same_seeds=None):
+    """Holds the verdicts on a question against each other and against the runs of other seeds;
+    `same_seeds`: what settings gain where all have the same."""
     found, everything = Judged(label), Truth(lines)
     found.runs = max(row["runs"] for row in everything.rows.values())
     counts = found.counts
     counts.update(questions=1, verdicts=len(lines))
     clear = [line for line in lines if line["certainty"] in CLEAR]
-    pairs = [(a, b) for i, a in enumerate(clear) for b in clear[:i] if opposite(a, b, everything)]
+    differ = lambda a, b: opposite(a, b, everything, same_seeds or {})
+    pairs = [(a, b) for i, a in enumerate(clear) for b in clear[:i] if differ(a, b)]
     counts.update(pairs=len(pairs), opposite=int(bool(pairs)))
     for line in lines:
         counts[line["certainty"]] += 1
@@ -380,7 +423,11 @@ def summary(given):
     directory = Path(given.dir)
     asked = {label: results(directory, label) for label in questions(given.only)}
     check_parts([line for lines in asked.values() for line in lines])
-    judged = [judge(label, lines) for label, lines in asked.items() if lines]
+    judged = [
+        judge(label, lines, settled_of(directory, label, lines))
+        for label, lines in asked.items()
+        if lines
+    ]
     if not judged:
         print(f"no results in {directory}", file=sys.stderr)
         return 2
@@ -411,7 +458,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("what", choices=("ask", "summary"))
+    parser.add_argument("what", choices=("ask", "settle", "summary"))
     parser.add_argument(
         "--dir", default=str(ROOT / "target/questions"), help="where results are kept"
     )
@@ -426,7 +473,10 @@ def main():
     parser.add_argument("--only", default="", help="questions whose name contains this")
     given = parser.parse_args()
     try:
-        return ask_all(given) or 0 if given.what == "ask" else summary(given)
+        if given.what == "summary":
+            return summary(given)
+        (ask_all if given.what == "ask" else settle_all)(given)
+        return 0
     except (OSError, RuntimeError, json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -63,12 +63,40 @@ class Judging(unittest.TestCase):
         self.assertEqual(found.counts["right"], 0)
         self.assertEqual(found.rows[0]["why_not"], "it gains 20.0%, others lose 50.0%")
 
+    def test_settings_that_the_same_seeds_show_as_good_are_not_opposite(self):
+        # In the runs that each has, one takes 80%, the other 73% of the time.
+        lines = [line(0, "bbr", hybla=row(0.73)), line(1, "hybla", hybla=row(0.73))]
+        self.assertEqual(questions.judge(LABEL, lines).counts["opposite"], 1)
+        close, apart = {"bbr": 0.22, "hybla": 0.25}, {"bbr": 0.20, "hybla": 0.27}
+        self.assertEqual(questions.judge(LABEL, lines, close).counts["opposite"], 0)
+        self.assertEqual(questions.judge(LABEL, lines, apart).counts["opposite"], 1)
+        # Keeping what another changes stays opposite.
+        kept = [lines[0], line(1, None)]
+        self.assertEqual(questions.judge(LABEL, kept, close).counts["opposite"], 1)
+
     def test_only_clear_verdicts_are_judged(self):
         lines = [line(0, "bbr"), line(1, None, "open"), line(2, None, "borderline")]
         found = questions.judge(LABEL, lines)
         self.assertEqual(found.counts["judged"], 1)
         self.assertEqual((found.counts["open"], found.counts["borderline"]), (1, 1))
         self.assertEqual(found.counts["opposite"], 0)
+
+
+class Settling(unittest.TestCase):
+    def test_the_settings_of_verdicts_become_options(self):
+        self.assertEqual(
+            questions.settled.settings({"bbr", "cubic + IW 32 behind split"}),
+            (["--transport", "bbr,cubic + IW 32"], ["--pep", "none,split"]),
+        )
+        self.assertEqual(
+            questions.settled.settings({"bbr"}),
+            (["--transport", "bbr"], []),
+        )
+        options = ["--users", "4", "--transport", "cubic,bbr", "--loss", "0"]
+        self.assertEqual(
+            questions.settled.without(options, ["--transport", "--pep"]),
+            ["--users", "4", "--loss", "0"],
+        )
 
 
 class Summary(unittest.TestCase):
