@@ -175,10 +175,17 @@ impl Search {
         let is_narrow = match self.found() {
             Found::Full { users, half } => half <= (NARROW * users).max(0.5),
             // Far from the limit there is nothing to be exact about.
-            Found::None | Found::All => true,
+            Found::None => self.is_beyond_chance(self.limits.fewest),
+            Found::All => self.is_beyond_chance(self.limits.most),
             Found::Unknown | Found::AtLeast(_) | Found::Below(_) => false,
         };
         !is_narrow && !self.is_fixed && self.runs < MOST_RUNS
+    }
+
+    /// True if more runs would hardly change on which side of the target so many users are.
+    fn is_beyond_chance(&self, users: u32) -> bool {
+        let runs = &self.points[&users];
+        ci95(runs).is_some_and(|half| mean(runs).abs() > half || half == 0.0)
     }
 
     /// Wants more runs at the ends from now on.
@@ -306,5 +313,19 @@ mod tests {
         assert_eq!(search.found(), Found::Below(8));
         search.note(8, []);
         assert_eq!(search.wants(), [Wanted { users: 5, runs: 3 }]);
+    }
+
+    /// Where one user alone is next to the limit, four runs must not say that nobody fits.
+    #[test]
+    fn a_few_runs_do_not_rule_out_the_first_user() {
+        let mut search = Search::new(LIMITS, 1, None);
+        search.note(1, [0.3, -0.2, 0.2, -0.1]);
+        assert_eq!(search.found(), Found::None);
+        assert!(search.is_vague());
+        search.refine();
+        assert_eq!(search.wants(), [Wanted { users: 1, runs: 6 }]);
+        let mut search = Search::new(LIMITS, 1, None);
+        search.note(1, [0.3, 0.2, 0.2, 0.3]);
+        assert!(!search.is_vague());
     }
 }

@@ -121,15 +121,20 @@ impl Target {
     /// The mean over runs tells whether they meet it together.
     ///
     /// Of a percentile it is the share of the values beyond the limit, less the share that may
-    /// be; of a mean, how far it is beyond the limit, over that. A value that did not end
-    /// is infinite, or zero for a rate. Of no values at all it is met.
+    /// be; of a mean, how far it is beyond the limit, over that. A wait is a percentile of its run
+    /// already, and counts as a mean does. A value that did not end is infinite, or zero for a
+    /// rate. Of no values at all it is met.
     pub(super) fn missed_by(&self, values: &[f64]) -> f64 {
         let count = values.len() as f64;
         if values.is_empty() {
             return 0.0;
         }
         let is_rate = self.measure == Measure::Rate;
-        match self.statistic {
+        let of_runs = match self.measure {
+            Measure::Wait => Statistic::Mean,
+            _ => self.statistic,
+        };
+        match of_runs {
             Statistic::Mean => {
                 let mean = values.iter().sum::<f64>() / count;
                 let beyond = mean / self.limit - 1.0;
