@@ -160,7 +160,11 @@ fn interval_of_shares(args: &args::Run, scenario: &Scenario) -> Result<(Time, Ti
         let end = end.since(Time::ZERO);
         let from = from.since(Time::ZERO);
         return Err(Failure::new(format!(
-            "nothing lies between --from {from} and {end}"
+            "nothing lies between --from {from} and {}",
+            match args.to {
+                Some(to) if to == end => format!("--to {to}"),
+                _ => format!("the end of the run, {end}"),
+            }
         )));
     }
     Ok((from, to))

@@ -113,8 +113,8 @@ fn words(found: &Capacity) -> String {
     format!(
         "users: the most for whom `{}` holds if all of them have the setting. 95%: its interval. \
          more: than with {}. runs: the most with one number of users, with the same seeds \
-         everywhere. -: not known; there was no time.",
-        found.target, base.name
+         everywhere. -: not known, or {} carries nobody.",
+        found.target, base.name, base.name
     )
 }
 

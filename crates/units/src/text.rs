@@ -43,11 +43,11 @@ fn split<'a>(text: &'a str, expected: &'static str) -> Result<(f64, &'a str), Pa
     let value: f64 = number
         .parse()
         .map_err(|_| error(format!("`{text}` does not start with a number"), expected))?;
-    if !value.is_finite() || value < 0.0 {
-        return Err(error(
-            format!("`{text}` is not a finite, non-negative number"),
-            expected,
-        ));
+    if value < 0.0 {
+        return Err(error(format!("`{text}` is below zero"), expected));
+    }
+    if !value.is_finite() {
+        return Err(error(format!("`{text}` is not a finite number"), expected));
     }
     Ok((value, text[end..].trim()))
 }

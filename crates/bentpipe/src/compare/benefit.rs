@@ -19,6 +19,14 @@ impl Answer {
         }
     }
 
+    /// The verb between the [subject](Answer::subject) and its time.
+    pub(super) fn takes(&self) -> &'static str {
+        match self.unit() {
+            "video" => "is",
+            _ => "takes",
+        }
+    }
+
     pub(super) fn what_it_gives(&self) -> String {
         let (pick, base) = (
             self.recommended().unwrap_or(self.baseline()),
@@ -27,17 +35,18 @@ impl Answer {
         // The largest size shows most of it.
         let size = pick.cells.len() - 1;
         let time = |row: &Row| row.cells[size].time().map_or(f64::NAN, |t| t.mean);
-        let takes = match self.unit() {
-            "video" => "is",
-            _ => "takes",
-        };
+        let takes = self.takes();
         let mut text = self.subject(size);
         text = capital(&text);
         if self.traffic.is_mixed() {
             return self.what_each_activity_gives(pick, base);
         }
         if self.is_kept() {
-            return format!("{text} {takes} {}.", seconds(time(base)));
+            return format!(
+                "{text} {takes} {} with {}.",
+                seconds(time(base)),
+                full_name(base)
+            );
         }
         let with = full_name(base);
         let on_average = match pick.cells[size].runs.len() {

@@ -64,7 +64,8 @@ impl Answer {
             false => {
                 let (before, after) = (seconds(harm.before_s), seconds(harm.after_s));
                 let what = self.subject(0);
-                let takes = format!("beside {beside}, {what} with {other} takes {after}");
+                let takes = self.takes();
+                let takes = format!("beside {beside}, {what} with {other} {takes} {after}");
                 (
                     takes,
                     format!(" instead of {before}"),
@@ -124,7 +125,7 @@ impl Answer {
                 percent(*before)
             ),
             Cost::Waiting { wait_s, before_s } => format!(
-                "packets of others queue for up to {} at the link ({} with {base})",
+                "95% of the packets of others wait up to {} at the link ({} with {base})",
                 seconds(*wait_s),
                 seconds(*before_s)
             ),

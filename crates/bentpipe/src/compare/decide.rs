@@ -22,15 +22,15 @@ use super::answer::{Answer, Row};
 use super::cell::Cell;
 use super::judgement::{Judgement, judge};
 use super::needed::needed;
+use super::queue::QueueDiscipline;
 use super::score::{RowScore, Scores};
-use super::sequential::{FEWEST, Plan, Risk};
+use super::sequential::{FEWEST, Plan};
 use super::standing::Standing;
 use super::verdict::{
     Against, BACKGROUND_NOTED, CLOSE, CLOSE_AND_GENTLER, Certainty, Cost, Gain, HARM_LIMIT,
     HARM_NOTED, Harm, Objection, PROXY_WORTH, SLOW_NOTED, Verdict, WAIT_NOTED_S, WAIT_RATIO,
     WASTE_LIMIT, WASTE_NOTED, WORTH,
 };
-use bentpipe_study::stats::mean;
 
 /// Decides over the runs that the rows of `answer` have.
 #[must_use]
@@ -41,7 +41,15 @@ pub fn decide(answer: &Answer) -> Verdict {
         return verdict;
     };
     let (row, base) = (&answer.rows[pick], &answer.rows[scores.baseline]);
+    let is_shared_fairly = answer
+        .queues
+        .get(row.queue)
+        .is_some_and(|queue| queue.discipline == QueueDiscipline::FqCoDel);
     verdict.costs = costs(row, base, verdict.harm, scores.lost);
+    // There packets of others wait behind their own flow, not behind the pick's.
+    verdict
+        .costs
+        .retain(|cost| !(is_shared_fairly && matches!(cost, Cost::Waiting { .. })));
     if let (Certainty::Open, Some(against)) = (verdict.certainty, &mut verdict.against) {
         against.needed = needed(answer, &scores);
     }
@@ -253,9 +261,12 @@ fn objection(row: &RowScore, base: &RowScore, lost: f64) -> Option<Objection> {
     }
 }
 
-/// What is faster than the pick, but not to be recommended.
+/// What is faster than the pick, shown or by the means of the runs, but not to be recommended.
 fn rejected(scores: &Scores, pick: usize, standings: &[Standing]) -> Vec<(usize, Objection)> {
-    let is_faster = |row: usize| scores.lead(pick, row).beyond(CLOSE).is_above(Risk::Rival);
+    let is_faster = |row: usize| {
+        let of = |row: usize| scores.rows[row].level;
+        scores.is_faster(row, pick) || of(row) < (1.0 - CLOSE) * of(pick)
+    };
     let rows = standings.iter().enumerate();
     let mut found: Vec<(usize, Objection)> = rows
         .filter_map(|(row, standing)| match standing {
@@ -271,7 +282,8 @@ fn rejected(scores: &Scores, pick: usize, standings: &[Standing]) -> Vec<(usize,
 /// What the pick costs beside the baseline.
 fn costs(pick: &Row, base: &Row, harm: Option<Harm>, lost: f64) -> Vec<Cost> {
     let mut found = Vec::new();
-    let over = |row: &Row, f: fn(&Cell) -> f64| mean(&row.cells.iter().map(f).collect::<Vec<_>>());
+    // Of the largest size, as tables have it.
+    let over = |row: &Row, f: fn(&Cell) -> f64| row.cells.last().map_or(0.0, f);
     let both = |f: fn(&Cell) -> f64| (over(pick, f), over(base, f));
     let runs = pick.cells.iter().map(|cell| cell.runs.len()).sum();
     let count = pick.cells.iter().map(Cell::unfinished).sum();
@@ -293,7 +305,6 @@ fn costs(pick: &Row, base: &Row, harm: Option<Harm>, lost: f64) -> Vec<Cost> {
     if share > lost + WASTE_NOTED && share > before + WASTE_NOTED {
         found.push(Cost::Waste { share, before });
     }
-    // Of the largest size.
     let cell = pick.cells.last();
     let before_s = base.cells.last().and_then(Cell::slow_s);
     if let (Some(slow_s), Some(time)) = (cell.and_then(Cell::slow_s), cell.and_then(Cell::time)) {

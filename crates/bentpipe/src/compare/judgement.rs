@@ -106,7 +106,10 @@ pub(super) fn judge(scores: &Scores, standings: &[Standing], is_strict: bool) ->
         as_good: Vec::new(),
         against: against.map(|row| {
             let decides = match standings[row] {
-                Standing::Near(threshold) | Standing::Open(threshold) => threshold,
+                Standing::Near(threshold) => threshold,
+                // Where it is close behind a setting that may be used, its lead decides.
+                Standing::Open(_) if is_close(&row) && pick != scores.baseline => Threshold::Faster,
+                Standing::Open(threshold) => threshold,
                 _ => Threshold::Faster,
             };
             (row, decides)

@@ -94,7 +94,8 @@ impl fmt::Display for Loss {
             None => write!(f, "{}", self.share),
             Some(burst) => {
                 let burst = math::floor(100.0 * burst + 0.5) / 100.0;
-                write!(f, "{} in bursts of {burst} packets", self.share)
+                let packets = if burst == 1.0 { "packet" } else { "packets" };
+                write!(f, "{} in bursts of {burst} {packets}", self.share)
             }
         }
     }

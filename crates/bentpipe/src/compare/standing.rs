@@ -4,7 +4,8 @@
 use super::score::{RowScore, Scores};
 use super::sequential::{Contrast, FEWEST, Plan, Risk};
 use super::verdict::{
-    HARM_LIMIT, LOSS_LIMIT, Objection, PROXY_WORTH, Threshold, WASTE_LIMIT, WASTE_NOTED, WORTH,
+    CLOSE, HARM_LIMIT, LOSS_LIMIT, Objection, PROXY_WORTH, Threshold, WASTE_LIMIT, WASTE_NOTED,
+    WORTH,
 };
 
 /// Within so much of a threshold a row is near it: of what is gained, of what others
@@ -81,6 +82,11 @@ impl Scores {
         let all = a.iter().zip(b).zip(base);
         let pairs = all.filter_map(|((a, b), base)| Some(((*a)? - (*b)?, (*base)?)));
         Contrast::of(&pairs.collect::<Vec<_>>(), self.plan)
+    }
+
+    /// True if it is shown that `row` is faster than `than` by what one would notice.
+    pub(super) fn is_faster(&self, row: usize, than: usize) -> bool {
+        self.lead(than, row).beyond(CLOSE).is_above(Risk::Rival)
     }
 
     /// What a row saves, beside the baseline's time.

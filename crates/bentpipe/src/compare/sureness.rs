@@ -136,8 +136,27 @@ impl Answer {
                     true => " (the mean of all activities)",
                     false => "",
                 };
-                let (much, within) = between(least, most, share, runs);
-                format!("saves {much} of the time{of}{within}")
+                // A saving below zero is read wrongly: it is a loss.
+                match (least.zip(most), share < 0.0) {
+                    (Some((least, most)), _) if least < -0.005 && most > 0.005 => format!(
+                        "saves at most {}% of the time{of} and may cost {}%",
+                        whole(most),
+                        whole(-least)
+                    ),
+                    (Some((least, most)), true) if most <= 0.005 => format!(
+                        "takes {} to {}% longer{of}",
+                        whole((-most).max(0.0)),
+                        whole(-least)
+                    ),
+                    (None, true) => {
+                        let within = format!(" in {}", counted(runs));
+                        format!("takes {}% longer{of}{within}", whole(-share))
+                    }
+                    _ => {
+                        let (much, within) = between(least, most, share, runs);
+                        format!("saves {much} of the time{of}{within}")
+                    }
+                }
             },
         );
         let slows = against.harm.map(
@@ -153,6 +172,10 @@ impl Answer {
                     true => between(most.map(|x| -x), least.map(|x| -x), -share, runs),
                 };
                 match most.unwrap_or(share) < 0.0 {
+                    false if least.is_some_and(|least| least < -0.005) => format!(
+                        "slows others by at most {}%{within}",
+                        whole(most.unwrap_or(share))
+                    ),
                     false => format!("slows others by {much}{within}"),
                     true => format!("takes {much} off the time of others{within}"),
                 }
@@ -169,9 +192,7 @@ impl Answer {
     fn what_is_open(&self, against: &Against) -> String {
         let known = self.known_of(against);
         let Some(needed) = against.needed else {
-            return format!(
-                "{known}. So close a race takes more runs than anybody would wait for."
-            );
+            return format!("{known}. These runs do not say how many more would tell.");
         };
         format!("{known}. {}", self.what_would_tell(&needed))
     }

@@ -6,6 +6,7 @@ use super::answer::{Answer, Row};
 use super::candidate::Hosts;
 use super::cell::Cell;
 use super::pep::Pep;
+use super::score::Scores;
 use super::switch::{Build, SwitchOn};
 use super::traffic::Traffic;
 use super::verdict::{Certainty, HARM_LIMIT, LOSS_LIMIT, Objection, PROXY_WORTH};
@@ -66,6 +67,9 @@ impl Answer {
 
     /// Why nothing is changed.
     fn why_kept(&self) -> &'static str {
+        if self.rows.len() == 1 {
+            return "no other setting was compared";
+        }
         let mut rejected = self.verdict.rejected.iter().map(|(_, objection)| objection);
         match rejected.find(|o| **o != Objection::Unavailable) {
             Some(Objection::Harms(_)) => "everything faster slows others down too much",
@@ -107,6 +111,7 @@ impl Answer {
         lines.extend(self.changes());
         lines.extend(self.what_is_as_good());
         lines.extend(self.what_is_rejected());
+        lines.extend(self.what_a_proxy_is_for());
         lines.extend(self.how_sure());
         lines.extend(self.what_was_shortened());
         lines.extend(self.what_was_not_run());
@@ -167,12 +172,12 @@ impl Answer {
     }
 
     fn what_is_rejected(&self) -> Option<String> {
-        let (row, objection) = self.verdict.rejected.first()?;
+        let (index, objection) = self.verdict.rejected.first()?;
         if matches!(objection, Objection::Harms(_)) && self.harm_of_one().is_some() {
             // `whom_it_hurts` has said it.
             return None;
         }
-        let row = &self.rows[*row];
+        let row = &self.rows[*index];
         let time = row.cells.last().and_then(Cell::time);
         let time = time.map_or(String::new(), |t| format!(" ({})", seconds(t.mean)));
         let why = match objection {
@@ -186,10 +191,26 @@ impl Answer {
                 activity.unit()
             ),
         };
+        let faster = match Scores::of(self).is_faster(*index, self.verdict.pick?) {
+            true => "faster",
+            false => "faster on average",
+        };
         Some(format!(
-            "{}{time} is faster but not recommended: it {why}.",
+            "{}{time} is {faster} but not recommended: it {why}.",
             row_name(row)
         ))
+    }
+
+    /// What to ask where all settings are behind one proxy.
+    fn what_a_proxy_is_for(&self) -> Option<String> {
+        let pep = self.baseline().pep;
+        let has_other = self.rows.iter().any(|row| row.pep != pep);
+        (pep != Pep::None && !has_other).then(|| {
+            format!(
+                "All settings are behind the proxy: `--pep none,{}` shows what it gains.",
+                pep.name()
+            )
+        })
     }
 }
 

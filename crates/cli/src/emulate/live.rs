@@ -7,7 +7,7 @@ use crate::args;
 use crate::exit::{Failure, Status, talk};
 use crate::output::{self, Output};
 use crate::{load, outputs};
-use bentpipe_link::{ChannelSettings, Limit};
+use bentpipe_link::ChannelSettings;
 use bentpipe_linux::emulator::{
     Emulator, Host, Options, Pair, Report, Stop, Tap, Watch, addresses,
 };
@@ -356,18 +356,13 @@ fn links(scenario: &Scenario) -> Table {
                 settings.one_way_delay.to_string(),
             ),
         };
-        let limit = match settings.queue.limit() {
-            Limit::Packets(1) => "1 packet".to_owned(),
-            Limit::Packets(n) => format!("{n} packets"),
-            Limit::Bytes(n) => n.to_string(),
-        };
         table.row([
             link.name.clone(),
             name(link.from),
             name(link.to),
             rate,
             delay,
-            limit,
+            bentpipe_present::scenario::queue(&settings.queue),
             channel(link),
         ]);
     }

@@ -37,8 +37,8 @@ pub(super) fn main(args: &GatewayKeys, out: &mut Output) -> Result<Status, Failu
     out.text(&format!("{public}\n"))?;
     if made {
         talk(format_args!(
-            "the private key is in `{}`, for its owner only; the other box has the public key, above, \
-             among its `peers`",
+            "the private key is in `{}`, for its owner only; on standard output is the public one, \
+             for the `peers` of the other box",
             args.file.display()
         ));
     }

@@ -36,7 +36,7 @@ pub(super) fn main(args: &GatewayNew, out: &mut Output) -> Result<Status, Failur
     let root = if args.socks { "" } else { "sudo " };
     talk(format_args!(
         "take {HUB}.toml and {HUB}.key to the box on the Internet's side, the others to the users', \
-         then\n  there: bentpipe gateway {hub}\n  here:  {root}bentpipe gateway {terminal}\n\
+         then\n  there: bentpipe gateway {HUB}.toml\n  here:  {root}bentpipe gateway {terminal}\n\
          `bentpipe gateway doctor FILE` says what does not work"
     ));
     Ok(Status::Done)
@@ -50,6 +50,16 @@ fn pair(args: &GatewayNew) -> Result<Pair, Failure> {
             args.hub
         ))
     })?;
+    if hub.ip().is_unspecified() || hub.ip().is_multicast() {
+        return Err(Failure::new(format!(
+            "--hub {}: no box has this address; expected the one at which the terminal reaches the \
+             hub",
+            args.hub
+        )));
+    }
+    if args.rtt.is_zero() {
+        return Err(Failure::new("--rtt 0 s: expected a time above zero"));
+    }
     if args.rate.bps() == 0 || args.return_rate.is_some_and(|rate| rate.bps() == 0) {
         return Err(Failure::new("the rates must be above zero"));
     }

@@ -25,7 +25,7 @@ pub(super) fn print(answer: &Answer, day: &Day, out: &mut Output) -> io::Result<
     let apart = span / day.hours.len().max(1) as u64;
     let unit = answer.unit();
     out.line(format!(
-        "By the time of the beginning, a {unit} every {}:",
+        "By the time of its start, one {unit} every {}:",
         clock(apart)
     ))?;
     let mut table = Table::new([

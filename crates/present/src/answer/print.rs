@@ -80,8 +80,12 @@ pub fn question_of(answer: &Answer, users: &str) -> Vec<String> {
     };
     let loss = loss(answer);
     let rate = rate(answer);
+    let colon = match answer.traffic {
+        Traffic::Mix(_) => ":",
+        _ => "",
+    };
     let mut text = format!(
-        "{users} {what} over {rate}, RTT {}{mean}, loss {loss}, queue {}",
+        "{users}{colon} {what} over {rate}, RTT {}{mean}, loss {loss}, queue {}",
         path.rtt,
         queues(answer)
     );
@@ -398,17 +402,23 @@ pub fn words(answer: &Answer) -> String {
     };
     let other = answer.beside.as_deref().unwrap_or(DEFAULT);
     let baseline = answer.baseline();
+    let activities = answer.traffic.activities();
     let mut text = format!(
-        "time: {time}; the mean over the runs. slow: one in ten takes longer. gain: time saved against {}{}. others: time that \
+        "time: {time}; the mean over the runs. {}gain: time saved against {}{}. others: time that \
          a user of {other} beside it loses. wait: what packets of others wait at the link, 95th \
          percentile. resent: packets sent again.",
+        match activities.len() {
+            1 => "slow: one in ten takes longer. ",
+            _ if activities.contains(&Activity::Video) => "stalls: of one video. ",
+            _ => "",
+        },
         baseline.name,
         match answer.peps().len() > 1 {
             true => format!(" with proxy {}", baseline.pep.name()),
             false => String::new(),
         } + &match answer.queues.len() {
             0 | 1 => String::new(),
-            _ => format!(" before a queue of {}", answer.path.queue),
+            _ => format!(" with a queue of {}", answer.path.queue),
         }
     );
     let is_fair = |queue: &Queue| queue.discipline == QueueDiscipline::FqCoDel;

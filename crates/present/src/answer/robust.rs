@@ -47,7 +47,7 @@ pub(super) fn headline(answer: &Answer, robust: &Robustness) -> String {
         (_, _, true) => "No neighbouring question could be run.".to_owned(),
         (true, true, _) => format!("{advice} holds for half and twice of each of these:"),
         (true, false, _) => format!(
-            "No other advice is shown for half or twice of these; the runs do not tell with {}:",
+            "No other advice is shown for half or twice of each of these; it is open with {}:",
             open.join(", ")
         ),
         (false, _, _) => format!("{advice} turns with {}:", turned.join(", ")),

@@ -56,9 +56,12 @@ pub(crate) fn more_of(link: &Link) -> &'static str {
     }
 }
 
-fn queue(queue: &QueueSettings) -> String {
+/// The queue before a link: `drop-tail, 100 packets`.
+#[must_use]
+pub fn queue(queue: &QueueSettings) -> String {
     let kind = queue.name();
     match queue.limit() {
+        Limit::Packets(1) => format!("{kind}, 1 packet"),
         Limit::Packets(n) => format!("{kind}, {n} packets"),
         Limit::Bytes(n) => format!("{kind}, {n}"),
     }

@@ -52,18 +52,23 @@ impl Capacity {
             text(verdict.baseline),
         );
         let target = self.target;
+        let nobody_fits = self.rows.iter().all(|row| row.users == Some(0));
         let mut lines = vec![self.headline()];
         lines.push(match self.advice {
             Advice::Use => format!(
-                "The link carries {} with `{target}`, instead of {before} with {base}.",
+                "The link carries {} with `{target}`; with {base} {before}.",
                 text(pick)
             ),
+            Advice::Keep | Advice::Open if nobody_fits => {
+                format!("`{target}` does not hold for even one user.")
+            }
             Advice::Keep | Advice::Open => {
                 format!("The link carries {before} with `{target}`.")
             }
         });
         match self.advice {
             Advice::Use => {}
+            Advice::Keep if nobody_fits => {}
             Advice::Keep => lines.push("No other setting is worth a change.".to_owned()),
             Advice::Open => lines.extend(self.what_may_carry_more()),
         }
