@@ -6,6 +6,7 @@ mod answer;
 mod arrow;
 mod campaign;
 mod control;
+mod diff;
 mod errors;
 mod events;
 mod fit;
@@ -14,6 +15,7 @@ mod outcome;
 mod reproduction;
 mod scenario;
 mod study;
+mod why;
 mod work;
 
 use bentpipe::compare::Build;
@@ -34,6 +36,8 @@ mod _bentpipe {
     use crate::campaign::{Campaign, Collector};
     #[pymodule_export]
     use crate::control::{register, unregister};
+    #[pymodule_export]
+    use crate::diff::{Difference, diff};
     #[pymodule_export]
     use crate::events::{AckView, LossView, TimeoutView, WindowView};
     #[pymodule_export]
@@ -56,6 +60,8 @@ mod _bentpipe {
 
     #[pymodule_export]
     use crate::study::Study;
+    #[pymodule_export]
+    use crate::why::Why;
     #[pymodule_export]
     use crate::{main, papers_are_in, template, transports, version};
 }
