@@ -14,6 +14,7 @@ mod link;
 mod outcome;
 mod reproduction;
 mod scenario;
+mod stored;
 mod study;
 mod why;
 mod work;
@@ -50,6 +51,8 @@ mod _bentpipe {
     use crate::reproduction::{Reproduction, papers, reproduce};
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::stored::stored_results;
     use pyo3::prelude::*;
 
     #[pymodule_init]
