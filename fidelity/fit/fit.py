@@ -21,6 +21,7 @@ import csv
 import json
 import pathlib
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,9 +30,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "fidelity/linux"))
 BENTPIPE = ROOT / "target/release/bentpipe"
-# `seen` and `seen2` were held back until a result of theirs changed the method: `seen` that short
-# queues decide much (several lengths are tried since), `seen2` that a delayed ACK looked like a queue.
-SEEDS = {"develop": 1, "seen": 20_261, "seen2": 20_262, "held": 20_263}
+# The sets that are called seen were held back until a result of theirs changed the method: `seen`
+# that short queues decide much (several lengths are tried since), `seen2` that a delayed ACK looked
+# like a queue, `seen3` that the interval of the loss took a guess at what a queue dropped for certain.
+SEEDS = {"develop": 1, "seen": 20_261, "seen2": 20_262, "seen3": 20_263, "held": 20_264}
 # Cases of each host, and the controls that it has, in turn.
 HOSTS = {
     "sim": (24, ["cubic", "reno", "bbr", "hybla", "vegas"]),
@@ -226,6 +228,8 @@ def judged(rows):
     print(f"cases: {n}, of which in {bounds} the rate is a lower bound")
     for what, bar in (("rate", 1), ("rtt", 1), ("loss", LOSS_BAR), ("control", CONTROL_BAR)):
         print(f"{what}: {good[what]} of {n} ({good[what] / n:.0%}; bar {bar:.0%})")
+    widths = [float(row["loss_high"]) - float(row["loss_low"]) for row in rows]
+    print(f"interval of the loss: median width {statistics.median(widths):.3%}")
     print(f"control named wrongly: {wrong}, unknown: {n - good['control'] - wrong}")
     if queues:
         queues.sort()

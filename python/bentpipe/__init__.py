@@ -9,9 +9,10 @@
 ===========================  ==========================================================
 to                           use
 ===========================  ==========================================================
-compare transports           :func:`compare`, :class:`Answer`
+compare transports           :func:`compare`, :class:`Answer`, :class:`Why`
 find how many users fit      :func:`capacity`, :class:`Capacity`
 fit a link to a capture      :func:`fit`, :class:`Fit`
+find what differs            :func:`diff`, :class:`Difference`
 run a scenario               :class:`Scenario`, :func:`run`, :class:`Outcome`
 sweep a scenario             :class:`Study`, :class:`Results`
 compare with papers          :func:`reproduce`, :func:`papers`
@@ -29,7 +30,7 @@ results.
 from . import link
 from ._bentpipe import version as _version
 from ._capacity import Capacity, capacity
-from ._compare import Answer, ByUsers, compare, compare_by_users
+from ._compare import Answer, ByUsers, Why, compare, compare_by_users
 from ._controls import (
     Ack,
     CongestionControl,
@@ -41,6 +42,7 @@ from ._controls import (
     registered,
     unregister,
 )
+from ._diff import Difference, diff
 from ._errors import Error, InputError, OptionError, RunError, ScenarioError, StudyError
 from ._fit import Estimate, Fit, fit
 from ._keywords import CompareOptions
@@ -59,6 +61,7 @@ __all__ = [
     "Capacity",
     "CompareOptions",
     "CongestionControl",
+    "Difference",
     "Error",
     "Estimate",
     "Fit",
@@ -76,12 +79,14 @@ __all__ = [
     "StudyError",
     "Table",
     "Timeout",
+    "Why",
     "Window",
     "__version__",
     "capacity",
     "compare",
     "compare_by_users",
     "control",
+    "diff",
     "fit",
     "link",
     "papers",

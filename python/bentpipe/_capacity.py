@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _bentpipe
+from ._asked import Asked, Given, Question
 from ._keywords import QUESTION
-from ._options import signature, texts, words
+from ._options import signature
 from ._progress import Progress, Reporter
-from ._table import Table, Tabular
+from ._table import Table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -66,30 +66,29 @@ def capacity(
     >>> len(found.rows)
     2
     """
-    question, controls = words(options), texts("cc", cc)
+    question = Question(options, cc, threads)
+    asked = (question.options, question.controls, threads)
     with Reporter(progress, "capacity") as report:
-        core = _bentpipe.capacity(until, question, controls, threads, report.function)
-    given = [("until", until), *question, *(("cc", file) for file in controls)]
-    given += [("threads", str(threads))] if threads is not None else []
-    return Capacity(core, given)
+        core = _bentpipe.capacity(until, *asked, report.function)
+    return Capacity(core, [("until", until), *question.given])
 
 
 # What `help` and completion show.
 capacity.__signature__ = signature(capacity, QUESTION)  # type: ignore[attr-defined]
 
 
-class Capacity(Tabular):
+class Capacity(Asked):
     """How many users a link carries with each transport.
 
     Printed, it is what ``bentpipe compare capacity`` prints. It has the Arrow
     PyCapsule interface of its :attr:`rows`: ``polars.DataFrame(found)``.
     """
 
-    _widest = 100
+    _command = ("bentpipe", "compare", "capacity")
 
-    def __init__(self, core: _bentpipe.Capacity, given: list[tuple[str, str]]) -> None:
+    def __init__(self, core: _bentpipe.Capacity, given: Given) -> None:
+        super().__init__(given)
         self._core = core
-        self._given = given
 
     @property
     def verdict(self) -> str:
@@ -115,12 +114,6 @@ class Capacity(Tabular):
     def rows(self) -> Table:
         """A row for each transport and proxy, the most users first."""
         return Table(self._core.rows())
-
-    @cached_property
-    def command(self) -> str:
-        """The command line that gives the same answer."""
-        options = [f"--{name}={value}" for name, value in self._given]
-        return shlex.join(["bentpipe", "compare", "capacity", *options])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as ``bentpipe compare capacity --json`` prints it.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import html
 import json
 import os
-import shlex
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _bentpipe
+from ._asked import Asked, Given, Question
 from ._errors import InputError, OptionError
 from ._keywords import QUESTION
-from ._options import signature, texts, words
+from ._options import signature
 from ._picture import Picture, picture
 from ._progress import Progress, Reporter
 from ._table import Table, Tabular
@@ -72,12 +72,10 @@ def compare(
     >>> len(answer.rows)
     3
     """
-    question, controls = words(options), texts("cc", cc)
+    question = Question(options, cc, threads)
     with Reporter(progress, "compare") as report:
-        core = _bentpipe.compare(question, controls, threads, report.function)
-    given = [*question, *(("cc", file) for file in controls)]
-    given += [("threads", str(threads))] if threads is not None else []
-    return Answer(core, given)
+        core = _bentpipe.compare(question.options, question.controls, threads, report.function)
+    return Answer(core, question.given)
 
 
 # What `help` and completion show.
@@ -186,18 +184,18 @@ class ByUsers(Tabular):
         return _bentpipe.by_users_text(self._cores(), width, False)
 
 
-class Answer(Tabular):
+class Answer(Asked):
     """What a comparison found.
 
     Printed, it is what the command prints. It has the Arrow PyCapsule interface of
     its :attr:`rows`: ``polars.DataFrame(answer)``.
     """
 
-    _widest = 100
+    _command = ("bentpipe", "compare")
 
-    def __init__(self, core: _bentpipe.Answer, given: list[tuple[str, str]]) -> None:
+    def __init__(self, core: _bentpipe.Answer, given: Given) -> None:
+        super().__init__(given)
         self._core = core
-        self._given = given
 
     @property
     def headline(self) -> str:
@@ -245,14 +243,69 @@ class Answer(Tabular):
         """A row for each run and user of each transport."""
         return Table(self._core.runs())
 
-    @cached_property
-    def command(self) -> str:
-        """The command line that gives the same answer."""
-        options = [f"--{name}={value}" for name, value in self._given]
-        return shlex.join(["bentpipe", "compare", *options])
+    def why(self, row: str | None = None, beside: str | None = None) -> Why:
+        """Explains why rows take as long as they do, as ``bentpipe compare --why`` does.
+
+        The run of median time of each is made again.
+
+        Parameters
+        ----------
+        row : str, optional
+            The row to explain, as the table prints it: ``"bbr"``, or ``"split bbr"``
+            where there are several proxies. The recommended one by default.
+        beside : str, optional
+            The row that it is held against; the baseline by default.
+
+        Returns
+        -------
+        Why
+
+        Raises
+        ------
+        OptionError
+            If there is no such row.
+        RunError
+            If the run is too long to be recorded.
+
+        Examples
+        --------
+        >>> import bentpipe
+        >>> answer = bentpipe.compare(rate="2 Mbit/s", loss="0", size="300 kB", runs=1,
+        ...                           transport=["cubic", "cubic + IW 32"])
+        >>> answer.why("cubic + IW 32").rows
+        ['cubic', 'cubic + IW 32']
+        """
+        if beside is not None and row is None:
+            raise OptionError("`beside` is what `row` is held against; give `row` as well")
+        return Why(self._core.why([name for name in (row, beside) if name is not None]))
+
+    def scenario_of(self, row: str) -> Scenario:
+        """The run of median time of a row as a scenario, as ``--scenario-of`` writes it.
+
+        With its seed and the starts that it drew for its users: run on its own, it has
+        the same outcome. :meth:`Scenario.to_toml` has its text.
+
+        Parameters
+        ----------
+        row : str
+            The row, as the table prints it.
+
+        Returns
+        -------
+        Scenario
+
+        Raises
+        ------
+        OptionError
+            If there is no such row, or no file can say what it runs, such as a
+            congestion control in Python.
+        """
+        from ._scenario import Scenario
+
+        return Scenario(self._core.scenario_of(row))
 
     def scenario(self, transport: str | None = None) -> Scenario:
-        """The scenario that a transport was simulated in, to run it on its own.
+        """The scenario that a transport was simulated in, to run it with seeds of your own.
 
         Parameters
         ----------
@@ -353,3 +406,41 @@ class Answer(Tabular):
             f"<p><strong>{head}</strong></p><p>{' '.join(rest)}</p>{figure}"
             f"<details><summary>All that was compared</summary><pre>{text}</pre></details>"
         )
+
+
+class Why:
+    """Why rows of an answer take as long as they do.
+
+    Printed, it is what ``bentpipe compare --why`` prints: where the time of a run of
+    each went, what its sender did, and why they differ.
+    """
+
+    def __init__(self, core: _bentpipe.Why) -> None:
+        self._core = core
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows: what is held against, and what is explained."""
+        return self._core.rows()
+
+    @property
+    def difference(self) -> list[str]:
+        """Sentences on why the second takes another time than the first; none of one row."""
+        sentences: list[str] = self.to_dict()["difference"]
+        return sentences
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``bentpipe compare --why --json`` prints as ``why``.
+
+        Returns
+        -------
+        dict
+        """
+        found: dict[str, Any] = json.loads(self._core.json())
+        return found
+
+    def __str__(self) -> str:
+        return self._core.text(100).rstrip()
+
+    def __repr__(self) -> str:
+        return str(self)

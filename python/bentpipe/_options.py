@@ -19,6 +19,11 @@ def words(given: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     found: list[tuple[str, str]] = []
     for name, value in given.items():
+        if name == "on":
+            raise OptionError(
+                "Python compares in the simulator; `bentpipe compare --on linux` measures this "
+                "machine's TCP, as root"
+            )
         if name not in QUESTION:
             raise OptionError(unknown("option", name, QUESTION))
         option = name.rstrip("_").replace("_", "-")

@@ -137,6 +137,20 @@ class Scenario:
         self._core.facts()
         return self
 
+    def to_toml(self) -> str:
+        """The text of a file that says the same, without comments.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ScenarioError
+            If it is wrong, or if no file can say it.
+        """
+        return self._core.toml()
+
     @property
     def name(self) -> str:
         """Its name."""

@@ -173,11 +173,16 @@ class Study:
         return f"<study {name}: {title}; {sizes or cells} x {replications} replications>"
 
 
+#: How to have a row for each run.
+_OUT = "run it with `out`, and `runs()` has a row for each run"
+
+
 class Results(Tabular):
     """The results of a study or a paper: tables, figures and claims.
 
     Printed, it is what the command prints. It has the Arrow PyCapsule interface of
-    its :attr:`cells`.
+    its :attr:`cells`; where the study says no tables, figures or claims, of its
+    :meth:`runs`.
     """
 
     def __init__(self, core: _bentpipe.Reproduction, out: Path | None = None) -> None:
@@ -199,6 +204,35 @@ class Results(Tabular):
     def points(self) -> Table:
         """A row for each point of each curve of the figures."""
         return Table(self._core.points())
+
+    def runs(self, study: str | None = None) -> Table:
+        """A row for each run: the points of its axes, and all metrics.
+
+        It is the file ``results.parquet`` in the folder of the study.
+
+        Parameters
+        ----------
+        study : str, optional
+            Which, where there are several, as in a paper.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        OptionError
+            If results are in memory only, as without ``out``, or there is no such study.
+        """
+        if self.out is None:
+            raise OptionError(f"there are no rows of runs: {_OUT}")
+        stored = {path.parent.name: path for path in sorted(self.out.glob("**/results.parquet"))}
+        if study is None and len(stored) > 1:
+            raise OptionError(f"there are several studies: expected {', '.join(stored)}")
+        name = study if study is not None else next(iter(stored), "")
+        if name not in stored:
+            raise OptionError(unknown("study", name, stored))
+        return Table(_bentpipe.stored_results(stored[name]))
 
     @property
     def figures(self) -> list[str]:
@@ -235,10 +269,17 @@ class Results(Tabular):
         return picture(lambda kind: self._core.plot(number, kind), path)
 
     def _main(self) -> Table:
-        return self.cells
+        return self.runs() if self._says_nothing() else self.cells
 
     def _text(self, width: int) -> str:
-        return self._core.text(width)
+        if not self._says_nothing():
+            return self._core.text(width)
+        have = _OUT if self.out is None else f"a row for each run is in runs(), from {self.out}"
+        return f"no tables, figures or claims; {have}"
+
+    def _says_nothing(self) -> bool:
+        """True of a study without tables, figures and claims."""
+        return not (len(self.cells) or len(self.claims) or self.figures)
 
     def _repr_html_(self) -> str:
         text = super()._repr_html_()

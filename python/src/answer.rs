@@ -4,6 +4,7 @@ use crate::BUILD;
 use crate::arrow::{self, Batch};
 use crate::errors::{self, Kind};
 use crate::scenario::Scenario;
+use crate::why::Why;
 use crate::work::interruptible;
 use bentpipe::compare::{
     Answer as Found, Capacity as FoundCapacity, Comparison, Question, Target, TargetError, record,
@@ -137,7 +138,7 @@ impl Answer {
 
     /// As `bentpipe compare --json` prints it.
     fn json(&self) -> String {
-        shown::document(&self.0, BUILD).to_string()
+        self.document()
     }
 
     /// The page of `--report`.
@@ -197,6 +198,28 @@ impl Answer {
         Ok(Scenario::built(scenario.map_err(|e| errors::of(py, e))?))
     }
 
+    /// Why rows take as long as they do: of none that is named, the baseline and the
+    /// recommended one.
+    fn why(&self, py: Python<'_>, rows: Vec<String>) -> PyResult<Why> {
+        let answer = &self.0;
+        let rows = shown::why::rows(answer, &rows).map_err(|e| errors::of(py, e))?;
+        let size = answer.sizes.len().saturating_sub(1);
+        let explained = interruptible(py, None, |_| answer.explain_beside(&rows, size))?;
+        Ok(Why {
+            answer: Arc::clone(answer),
+            explained: explained.map_err(|e| errors::of(py, e))?,
+        })
+    }
+
+    /// The scenario of the run of median time of a row, as `--scenario-of` prints it.
+    fn scenario_of(&self, py: Python<'_>, row: &str) -> PyResult<String> {
+        let answer = &self.0;
+        let row = answer.row_named(row).map_err(|e| errors::of(py, e))?;
+        let size = answer.sizes.len().saturating_sub(1);
+        let text = interruptible(py, None, |_| shown::scenario(answer, row, size))?;
+        text.map_err(|e| errors::of(py, e))
+    }
+
     /// A row for each transport, proxy and size.
     fn rows(&self) -> PyResult<Batch> {
         arrow::batch(record::rows_table(&self.0))
@@ -205,6 +228,13 @@ impl Answer {
     /// A row for each of their runs and users.
     fn runs(&self) -> PyResult<Batch> {
         arrow::batch(record::users_table(&self.0))
+    }
+}
+
+impl Answer {
+    /// The document of it, JSON.
+    pub(crate) fn document(&self) -> String {
+        shown::document(&self.0, BUILD).to_string()
     }
 }
 

@@ -66,8 +66,10 @@ fn is_coloured() -> bool {
 
 fn kind(error: &Error) -> Kind {
     match error {
-        Error::Question(_) | Error::UnknownTransport { .. } | Error::Control(_) => Kind::Option,
-        Error::Read(_) | Error::Capture { .. } => Kind::Input,
+        Error::Question(_) | Error::UnknownTransport { .. } | Error::Control(_) | Error::Row(_) => {
+            Kind::Option
+        }
+        Error::Read(_) | Error::Capture { .. } | Error::Diff(_) => Kind::Input,
         Error::Scenario(_) | Error::Build(_) => Kind::Scenario,
         Error::Load(_) | Error::Study(_) | Error::Paper(_) => Kind::Study,
         _ => Kind::Run,

@@ -6,6 +6,7 @@ mod answer;
 mod arrow;
 mod campaign;
 mod control;
+mod diff;
 mod errors;
 mod events;
 mod fit;
@@ -13,7 +14,9 @@ mod link;
 mod outcome;
 mod reproduction;
 mod scenario;
+mod stored;
 mod study;
+mod why;
 mod work;
 
 use bentpipe::compare::Build;
@@ -35,6 +38,8 @@ mod _bentpipe {
     #[pymodule_export]
     use crate::control::{register, unregister};
     #[pymodule_export]
+    use crate::diff::{Difference, diff};
+    #[pymodule_export]
     use crate::events::{AckView, LossView, TimeoutView, WindowView};
     #[pymodule_export]
     use crate::fit::{Fit, fit};
@@ -46,6 +51,8 @@ mod _bentpipe {
     use crate::reproduction::{Reproduction, papers, reproduce};
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::stored::stored_results;
     use pyo3::prelude::*;
 
     #[pymodule_init]
@@ -56,6 +63,8 @@ mod _bentpipe {
 
     #[pymodule_export]
     use crate::study::Study;
+    #[pymodule_export]
+    use crate::why::Why;
     #[pymodule_export]
     use crate::{main, papers_are_in, template, transports, version};
 }

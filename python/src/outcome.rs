@@ -149,8 +149,7 @@ impl Outcome {
 
     /// As `bentpipe run --json` prints it.
     fn json(&self, py: Python<'_>) -> PyResult<String> {
-        let text = shown::json(&self.yielded, &self.model);
-        text.map_err(|e| errors::exception(py, Kind::Run, &e.to_string()))
+        self.document(py)
     }
 
     /// Seed, end (s), events.
@@ -173,6 +172,12 @@ impl Outcome {
 }
 
 impl Outcome {
+    /// The document of it, JSON.
+    pub(crate) fn document(&self, py: Python<'_>) -> PyResult<String> {
+        let text = shown::json(&self.yielded, &self.model);
+        text.map_err(|e| errors::exception(py, Kind::Run, &e.to_string()))
+    }
+
     /// What each flow received over windows of time.
     fn rates(&self, window: Duration, py: Python<'_>) -> PyResult<Batch> {
         let outcome = self.with_series(py)?;

@@ -64,6 +64,12 @@ impl Scenario {
         Ok(Scenario(Source::File(file)))
     }
 
+    /// The text of a file that says the same.
+    fn toml(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.model(py)?.to_toml();
+        text.map_err(|e| errors::exception(py, errors::Kind::Scenario, &e.to_string()))
+    }
+
     /// Name, description, duration (s), seed, hash, names of flows, names of
     /// links.
     #[expect(clippy::type_complexity, reason = "it is unpacked at once")]

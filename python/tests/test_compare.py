@@ -81,6 +81,45 @@ def test_the_scenario_of_an_answer_can_be_run(answer: bentpipe.Answer) -> None:
         answer.scenario("cubik")
 
 
+def test_why_is_that_of_the_command(answer: bentpipe.Answer, command: Command) -> None:
+    chosen = "--transport=cubic,cubic + IW 32"
+    why = answer.why()
+    assert why.rows == ["cubic", "cubic + IW 32"]
+    printed = command(*COMMAND, chosen, "--why", "--json").stdout
+    assert json.loads(printed)["why"] == why.to_dict()
+    assert command(*COMMAND, chosen, "--why").stdout.rstrip().endswith(str(why))
+    assert why.difference and why.difference[0] in " ".join(str(why).split())
+    other_way = answer.why("cubic", beside="cubic + IW 32")
+    assert other_way.rows == ["cubic + IW 32", "cubic"]
+    assert answer.why("cubic").rows == ["cubic"] and answer.why("cubic").difference == []
+    with pytest.raises(bentpipe.OptionError, match="did you mean `cubic`"):
+        answer.why("cubik")
+    with pytest.raises(bentpipe.OptionError, match="give `row` as well"):
+        answer.why(beside="cubic")
+
+
+def test_the_scenario_of_a_row_has_its_outcome(answer: bentpipe.Answer, command: Command) -> None:
+    scenario = answer.scenario_of("cubic + IW 32")
+    rows = answer.runs
+    times = sorted(row["time_s"] for row in rows if row["transport"] == "cubic + IW 32")
+    outcome = bentpipe.run(scenario)
+    assert outcome.flows["transfer_time_s"][0] in times
+    chosen = "--transport=cubic,cubic + IW 32"
+    written = command(*COMMAND, chosen, "--scenario-of", "cubic + IW 32").stdout
+    assert bentpipe.Scenario(written).hash == scenario.hash
+    assert bentpipe.Scenario(scenario.to_toml()).hash == scenario.hash
+    # Unlike that of `scenario`, its values can be set.
+    (link, *_) = scenario.links
+    assert scenario.set(f"link.{link}.rate", "4 Mbit/s").hash != scenario.hash
+    with pytest.raises(bentpipe.OptionError, match="did you mean `cubic`"):
+        answer.scenario_of("cubik")
+
+
+def test_only_the_command_measures_real_hosts() -> None:
+    with pytest.raises(bentpipe.OptionError, match="bentpipe compare --on linux"):
+        bentpipe.compare(on="linux")  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

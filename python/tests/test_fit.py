@@ -6,36 +6,18 @@ import subprocess
 import sys
 
 import pytest
+from conftest import ROOT
 
 import bentpipe
-
-SCENARIO = """
-duration = "60 s"
-[node.server]
-[node.client]
-[link.satellite]
-between = ["server", "client"]
-rate = "8 Mbit/s"
-round_trip_delay = "120 ms"
-queue = "100 kB"
-[transport.own]
-base = "reno"
-profile = "linux"
-[flow.download]
-from = "server"
-to = "client"
-transport = "own"
-application = { kind = "transfer", size = "20 MB" }
-"""
 
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    folder = tmp_path_factory.mktemp("capture")
-    (folder / "case.toml").write_text(SCENARIO)
-    pcap = folder / "case.pcapng"
-    command = [sys.executable, "-m", "bentpipe", "run", str(folder / "case.toml")]
-    subprocess.run([*command, "--pcap", str(pcap)], check=True, stdout=subprocess.DEVNULL)
+    pcap = tmp_path_factory.mktemp("capture") / "case.pcapng"
+    # Of 8 Mbit/s, 120 ms and 100 kB: the case of the command's tests.
+    case = ROOT / "crates/cli/tests/cli/fit.toml"
+    command = [sys.executable, "-m", "bentpipe", "run", str(case), "--pcap", str(pcap)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return pcap
 
 

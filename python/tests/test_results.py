@@ -342,3 +342,31 @@ def test_the_import_takes_less_than_a_tenth_of_a_second() -> None:
         took.append(float(found.stdout))
     # The best of five, in time of the processor: the machine may be busy.
     assert min(took) < 0.1, took
+
+
+def test_a_study_without_tables_has_a_row_for_each_run(tmp_path: Path) -> None:
+    (tmp_path / "geo.toml").write_text(bentpipe.template())
+    values = ["2 Mbit/s", "4 Mbit/s"]
+    study = bentpipe.Study(
+        {
+            "name": "plain",
+            "title": "Plain",
+            "scenario": "geo.toml",
+            "replications": 2,
+            "axis": [{"name": "rate", "path": "link.satellite.rate", "values": values}],
+        }
+    )
+    results = study.run(out="out")
+    assert "a row for each run is in runs(), from out" in repr(results)
+    runs = results.runs()
+    assert runs["axis_rate"] == ["2 Mbit/s", "2 Mbit/s", "4 Mbit/s", "4 Mbit/s"]
+    assert runs["axis_rate_bps"] == [2e6, 2e6, 4e6, 4e6]
+    assert all(time > 0 for time in runs["transfer_time_s"])
+    assert runs.about["flows"] == "flows of the run"
+    assert len(results.to_frame()) == 4
+    with pytest.raises(bentpipe.OptionError, match="did you mean `plain`"):
+        results.runs("plane")
+    unkept = study.run()
+    assert "run it with `out`" in repr(unkept)
+    with pytest.raises(bentpipe.OptionError, match="run it with `out`"):
+        unkept.to_frame()

@@ -9,11 +9,13 @@
 //! Nothing here reads a clock or opens a file. The sender must be where the capture was made:
 //! round trips, queueing and losses are told from what it sent and what came back.
 
+mod chance;
 mod clock;
 mod connections;
 mod error;
 mod estimate;
 mod file;
+mod gaps;
 mod history;
 mod link;
 mod loss;
@@ -21,6 +23,7 @@ mod rate;
 mod round_trip;
 #[cfg(test)]
 mod samples;
+mod waits;
 mod wire;
 
 pub use connections::{Connection, Connections, Seen, Side};

@@ -45,7 +45,12 @@ pub(crate) fn scenario(path: &Path, set: &[String]) -> Result<Scenario, Failure>
 
 /// The scenario of a file.
 pub(crate) fn checked(file: &ScenarioFile) -> Result<Scenario, Failure> {
-    Ok(patiently(SET_UP, || file.scenario())?)
+    Ok(patient(|| file.scenario())?)
+}
+
+/// What `set_up` makes of a scenario; what takes long in that is mentioned.
+pub(crate) fn patient<T>(set_up: impl FnOnce() -> T) -> T {
+    patiently(SET_UP, set_up)
 }
 
 /// As [`checked`], with the constellations behind it.

@@ -5,6 +5,21 @@ use bentpipe::diff::{Difference, ResultChange};
 use bentpipe_report::table::{Cell, Column, Table};
 use std::io;
 
+/// What `bentpipe diff --json` prints.
+#[must_use]
+pub fn document(found: &Difference) -> serde_json::Value {
+    serde_json::json!(found)
+}
+
+/// What `bentpipe diff` prints, in lines of `width` characters; `names` are what the two are
+/// called.
+///
+/// # Errors
+/// If it cannot be printed.
+pub fn text(found: &Difference, names: &[String; 2], width: usize) -> io::Result<String> {
+    Output::text_of(width, |out| print(found, names, out))
+}
+
 /// Prints what differs; `names` are what the two are called.
 ///
 /// # Errors

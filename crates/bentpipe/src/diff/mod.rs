@@ -14,8 +14,11 @@
 //! ```
 
 mod documents;
+mod files;
 mod flat;
 mod scenarios;
+
+pub use files::file_at;
 
 use crate::Error;
 use bentpipe_outcome::record;

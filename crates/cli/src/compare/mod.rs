@@ -64,8 +64,7 @@ pub(crate) fn main(
     let document = || {
         let mut document = answer::document(&answer, BUILD);
         if let (Some(explained), Some(keys)) = (&explained, document.as_object_mut()) {
-            let why = why::WhyRecord::of(&(&answer, explained.as_slice()));
-            keys.insert("why".to_owned(), serde_json::json!(why));
+            keys.insert("why".to_owned(), why::document(&answer, explained));
         }
         document
     };

@@ -4,24 +4,7 @@ use crate::common::{Ended, bentpipe_in};
 use serde_json::Value;
 use std::path::Path;
 
-const CASE: &str = r#"
-duration = "60 s"
-[node.server]
-[node.client]
-[link.satellite]
-between = ["server", "client"]
-rate = "8 Mbit/s"
-round_trip_delay = "120 ms"
-queue = "100 kB"
-[transport.own]
-base = "reno"
-profile = "linux"
-[flow.download]
-from = "server"
-to = "client"
-transport = "own"
-application = { kind = "transfer", size = "20 MB" }
-"#;
+const CASE: &str = include_str!("fit.toml");
 
 /// A folder with a capture of the case, `case.pcapng`.
 fn captured() -> tempfile::TempDir {

@@ -49,6 +49,20 @@ fn recommended_or_fastest(answer: &Answer) -> usize {
     pick.or(fastest.map(|(_, row)| row)).unwrap_or(base)
 }
 
+/// What `--why --json` prints as `why`.
+#[must_use]
+pub fn document(answer: &Answer, explained: &[Explained]) -> serde_json::Value {
+    serde_json::json!(WhyRecord::of(&(answer, explained)))
+}
+
+/// What `--why` prints, in lines of `width` characters.
+///
+/// # Errors
+/// If it cannot be printed.
+pub fn text(answer: &Answer, explained: &[Explained], width: usize) -> io::Result<String> {
+    Output::text_of(width, |out| print(answer, explained, out))
+}
+
 /// Prints where the time of each row went, what each sender did, and why they differ.
 ///
 /// # Errors
