@@ -139,7 +139,7 @@ impl Answer {
                 // A saving below zero is read wrongly: it is a loss.
                 match (least.zip(most), share < 0.0) {
                     (Some((least, most)), _) if least < -0.005 && most > 0.005 => format!(
-                        "saves at most {}% of the time{of} and may cost {}%",
+                        "saves at most {}% of the time{of} or costs up to {}%,",
                         whole(most),
                         whole(-least)
                     ),

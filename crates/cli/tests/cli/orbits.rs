@@ -74,7 +74,7 @@ fn a_day_is_one_table_and_one_picture() {
     let words = [&SMALL[..], &day, &["--plot", "day.svg"]].concat();
     let text = bentpipe_in(folder.path(), &words).ok();
     assert!(
-        text.contains("By the time of the beginning, a download every 30 min:"),
+        text.contains("By the time of its start, one download every 30 min:"),
         "{text}"
     );
     assert!(

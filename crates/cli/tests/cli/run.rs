@@ -362,9 +362,9 @@ fn shares_of_a_link_add_up_in_json() {
 fn an_interval_lies_in_the_run() {
     let folder = fresh();
     let run = ["run", "geo.toml", "--from", "400 s"];
-    insta::assert_snapshot!(bentpipe_in(folder.path(), &run).refused(), @"error: nothing lies between --from 400 s and 300 s");
+    insta::assert_snapshot!(bentpipe_in(folder.path(), &run).refused(), @"error: nothing lies between --from 400 s and the end of the run, 300 s");
     let run = ["run", "geo.toml", "--from", "4 s", "--to", "4 s"];
-    insta::assert_snapshot!(bentpipe_in(folder.path(), &run).refused(), @"error: nothing lies between --from 4 s and 4 s");
+    insta::assert_snapshot!(bentpipe_in(folder.path(), &run).refused(), @"error: nothing lies between --from 4 s and --to 4 s");
 }
 
 /// Fields of the packets that tap 0 (the sender) saw; `None` without tshark.

@@ -101,7 +101,7 @@ fn not_even_one_user_is_said() {
     );
     assert_eq!(found.advice, Advice::Keep);
     assert!(
-        found.sentences()[1].contains("not even one user"),
+        found.sentences()[1].contains("does not hold for even one user"),
         "{:?}",
         found.sentences()
     );
