@@ -11,8 +11,8 @@ from typing import TypedDict
 
 QUESTION = (
     "rate", "rtt", "orbit", "from_", "to", "capture", "trace", "over", "slot", "loss",
-    "fade", "modcod", "margin", "coding", "queue", "return_rate", "users", "traffic",
-    "size", "stagger", "beside", "background", "transport", "hosts", "pep",
+    "fade", "modcod", "margin", "coding", "queue", "return_rate", "users", "terminals",
+    "traffic", "size", "stagger", "beside", "background", "transport", "hosts", "pep",
     "server_rtt", "runs", "time", "robust", "seed",
 )
 
@@ -83,7 +83,11 @@ class CompareOptions(TypedDict, total=False):
         Rate of the way back, for acknowledgements [default: a fifth of rate]
     users : int | Sequence[int]
         Users that share the link; several numbers to see where the advice changes
-        [default: 1; with mixed traffic as few as have each activity]
+        [default: one at each terminal; with mixed traffic as few as have each
+        activity]
+    terminals : int
+        Terminals that the users are spread over evenly: all share the link towards
+        them, and each has a return link of its own, with return_rate [default: 1]
     traffic : str
         What each user does: download, web (reads pages), video (watches a minute),
         mixed (a third each), or a mix of these, upload and call: ``web 60%,video
@@ -144,6 +148,7 @@ class CompareOptions(TypedDict, total=False):
     queue: str | Sequence[str] | None
     return_rate: str | None
     users: int | Sequence[int] | None
+    terminals: int | None
     traffic: str | None
     size: str | Sequence[str] | None
     stagger: str | None

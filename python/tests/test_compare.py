@@ -129,6 +129,7 @@ def test_only_the_command_measures_real_hosts() -> None:
         ({"transport": "cubik"}, "did you mean `cubic`?"),
         ({"pep": "splt"}, "did you mean `split`?"),
         ({"users": 0}, "users"),
+        ({"users": 3, "terminals": 8}, "users must be at least 8, one at each of the 8 terminals"),
         ({"orbit": "iridium"}, "from_ must be set for orbit, and so must to"),
         ({"rtt": "1 s", "orbit": "geo", "from_": "Oslo", "to": "Rome"}, "rtt is not for an orbit"),
         ({"threads": 0}, "'0' for 'threads'"),
@@ -142,6 +143,17 @@ def test_mistakes_are_named(options: dict[str, object], message: str) -> None:
         bentpipe.compare(**options)  # type: ignore[arg-type]
     assert message in str(caught.value)
     assert "--" not in str(caught.value), "it speaks of keywords"
+
+
+def test_terminals_are_one_unless_they_are_named(command: Command) -> None:
+    chosen = {"users": 4, "size": "100 kB", "runs": 1, "transport": "cubic"}
+    several = bentpipe.compare(terminals=2, **chosen)  # type: ignore[arg-type]
+    assert several.to_dict()["terminals"] == 2
+    assert "link.return-2" in several.scenario("cubic")
+    words = ["compare", "--users=4", "--size=100 kB", "--runs=1", "--transport=cubic", "--json"]
+    assert json.loads(command(*words, "--terminals=2").stdout) == several.to_dict()
+    one = bentpipe.compare(terminals=1, **chosen)  # type: ignore[arg-type]
+    assert one.to_dict() == bentpipe.compare(**chosen).to_dict()  # type: ignore[arg-type]
 
 
 def test_the_signature_has_the_options_of_the_command() -> None:

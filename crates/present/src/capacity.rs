@@ -1,6 +1,6 @@
 //! How many users a link carries: text and JSON.
 
-use crate::answer::{RowName, change, link_words};
+use crate::answer::{RowName, behind, change, link_words};
 use crate::output::Output;
 use bentpipe::compare::record::{LinkRecord, Table as RecordTable};
 use bentpipe::compare::{Build, Capacity, CapacityRow, Known, SwitchOn};
@@ -46,7 +46,8 @@ pub fn text(found: &Capacity, build: Build, width: usize) -> io::Result<String> 
 
 /// What was asked.
 fn question(found: &Capacity) -> Vec<String> {
-    let asked = format!("How many users with `{}`: each", found.target);
+    let behind = behind(&found.answer);
+    let asked = format!("How many users{behind} with `{}`: each", found.target);
     link_words(&found.answer, &asked)
 }
 
@@ -90,6 +91,7 @@ fn numbers(of: &CapacityRow, is_baseline: bool) -> [String; 4] {
     let users = of.users.map_or_else(unknown, |users| match of.known {
         Known::All => format!(">{users}"),
         Known::AtLeast => format!("{users} or more"),
+        Known::None if of.fewest > 1 => format!("<{}", of.fewest),
         Known::Users | Known::None | Known::Nothing => users.to_string(),
     });
     let interval = of
@@ -142,6 +144,9 @@ record! {
         key link: LinkRecord = |at| LinkRecord::of(&at.0.answer.path);
         /// What the users do.
         label traffic: String = |at| at.0.answer.traffic.to_string();
+        /// Terminals behind which users are, each with a return link of its own, where there are
+        /// several.
+        optional terminals: u32 = |at| Some(at.0.answer.terminals).filter(|n| *n > 1);
         /// Size of a download, or of a page on average.
         counter size_bytes: u64 = |at| at.0.answer.sizes.first().map_or(0, |size| size.get());
         /// Bitrate of the videos.

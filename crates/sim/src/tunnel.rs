@@ -9,6 +9,10 @@
 //! shared with others it is the full rate. Where the flow takes other ways later on, it is that of
 //! the first.
 //!
+//! A box with tunnels to several others, such as a hub to its terminals, has one sender for those
+//! whose slowest link is the same: they share its rate, as in a gateway whose associations take
+//! turns at its socket. What is in flight is bounded for all of them together.
+//!
 //! - **In a tunnel** streams that have sent less than [`YOUNG`] bytes come first, so that a short
 //!   request does not wait behind downloads. At most [`WINDOW`] bandwidth-delay products are in
 //!   flight. Acknowledgements leave at once: they are small, and the sender counts its data alone.
@@ -99,7 +103,7 @@ impl Tunnels {
                         0 => [leg.from, leg.to],
                         _ => [leg.to, leg.from],
                     };
-                    let at = tunnels.sender(nodes, way, rtt, leg.grants);
+                    let at = tunnels.sender(scenario, nodes, way, rtt, leg.grants);
                     tunnels.join(at, index, 2 * number + side);
                 }
             }
@@ -108,8 +112,23 @@ impl Tunnels {
     }
 
     /// The number of the sender between these PEPs.
-    fn sender(&mut self, nodes: [NodeId; 2], way: &[LinkId], rtt: Duration, grants: bool) -> usize {
-        let is_it = |sender: &Sender| sender.nodes == nodes && sender.grants == grants;
+    fn sender(
+        &mut self,
+        scenario: &Scenario,
+        nodes: [NodeId; 2],
+        way: &[LinkId],
+        rtt: Duration,
+        grants: bool,
+    ) -> usize {
+        let slowest = |way: &[LinkId]| {
+            let rate = |id: &LinkId| scenario.links[id.0 as usize].settings.rate.bps();
+            way.iter().copied().min_by_key(rate)
+        };
+        let shares = |sender: &Sender| {
+            !grants && sender.nodes[0] == nodes[0] && slowest(&sender.links) == slowest(way)
+        };
+        let is_it =
+            |sender: &Sender| sender.grants == grants && (sender.nodes == nodes || shares(sender));
         if let Some(known) = self.senders.iter().position(is_it) {
             return known;
         }

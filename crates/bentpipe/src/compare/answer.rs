@@ -31,6 +31,8 @@ pub struct Answer {
     pub traffic: Traffic,
     /// How many users there were.
     pub users: u32,
+    /// Terminals behind which they are, each with a return link of its own.
+    pub terminals: u32,
     /// What others run, as it was typed; `None` if all users had the compared
     /// setting.
     pub beside: Option<String>,

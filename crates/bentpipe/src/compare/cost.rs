@@ -108,9 +108,11 @@ pub(super) fn volume(answer: &Answer, row: usize, kind: Kind) -> f64 {
     // Between the server and the gateway there is a link of its own, and another one behind
     // the terminal of two proxies.
     let server = f64::from(u8::from(answer.path.server_rtt.is_some()));
+    // To several terminals packets go on over another link.
+    let satellite = if answer.terminals > 1 { 2.0 } else { 1.0 };
     let links = match answer.rows[row].pep {
-        Pep::None | Pep::Snoop | Pep::Split => 1.0 + server,
-        Pep::Gateway => 2.0 + server,
+        Pep::None | Pep::Snoop | Pep::Split => satellite + server,
+        Pep::Gateway => satellite + 1.0 + server,
     };
     let bytes = |size: usize| {
         let work = answer.work(size);

@@ -4,26 +4,20 @@
 use super::background::Background;
 use super::candidate::Candidate;
 use super::loss::PACKET;
+use super::network::Network;
 use super::path::{GIVEN_UP, NetworkPath};
 use super::pep::Pep;
 use super::traffic::{Activity, Work};
 use crate::Error;
 use crate::own::OwnControl;
-use bentpipe_link::{Limit, LinkSettings, QueueSettings};
 use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
 use bentpipe_middlebox::{Settings, SnoopSettings};
 use bentpipe_outcome::Outcome;
-use bentpipe_scenario::{Handshake, Limits, NodeId, Scenario, ScenarioBuilder};
+use bentpipe_scenario::{Handshake, Limits, Scenario, ScenarioBuilder};
 use bentpipe_sim::{Observer, Options, Simulation, Unobserved};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
-use bentpipe_units::{Bytes, Duration, Rate};
+use bentpipe_units::{Bytes, Duration};
 use std::collections::BTreeMap;
-
-/// Slowest rate between server and gateway; it is ten times that of the link.
-const SLOWEST: Rate = Rate::from_mbps(100);
-
-/// Round trip between the terminal and its user, where they are two nodes.
-const HOME_RTT: Duration = Duration::from_millis(2);
 
 /// Smallest relay buffer.
 const BUFFER: Bytes = Bytes::new(64_000);
@@ -38,6 +32,8 @@ pub(super) struct Crowd<'a> {
     pub(super) pep: Pep,
     /// What is run for each user.
     pub(super) users: Vec<&'a Candidate>,
+    /// Terminals behind which they are.
+    pub(super) terminals: u32,
     /// What servers run whose connections end at a proxy.
     pub(super) default: &'a Transport,
     pub(super) background: Option<Background>,
@@ -68,27 +64,11 @@ impl Crowd<'_> {
             .description("users of a satellite link")
             .duration(GIVEN_UP)
             .limits(self.limits);
-        let server = builder.node("server");
-        let receiver = builder.node("user");
-        let gateway = path.server_rtt.map(|_| builder.node("gateway"));
-        let terminal = (self.pep == Pep::Gateway).then(|| builder.node("terminal"));
-        let ends = (gateway.unwrap_or(server), terminal.unwrap_or(receiver));
         let transports = self.users.iter().map(|c| &c.transport);
-        path.add_link(&mut builder, ends, transports);
-        if let (Some(gateway), Some(rtt)) = (gateway, path.server_rtt) {
-            let rate = Rate::from_bps(path.rate.bps().saturating_mul(10));
-            builder.link("internet", server, gateway, ground(SLOWEST.max(rate), rtt));
-        }
-        if let Some(terminal) = terminal {
-            let rate = Rate::from_bps(path.rate.bps().saturating_mul(10));
-            builder.link(
-                "home",
-                terminal,
-                receiver,
-                ground(SLOWEST.max(rate), HOME_RTT),
-            );
-        }
+        let network = Network::build(&mut builder, path, self.pep, self.terminals, transports)?;
+        let server = network.server;
         for (i, candidate) in (0u32..).zip(&self.users) {
+            let receiver = network.home(i);
             let (from, to, transport) = match self.work.traffic.of_user(i) {
                 // It has no end: it comes behind those that do.
                 Activity::Call => continue,
@@ -109,16 +89,17 @@ impl Crowd<'_> {
         }
         let mut endless = 0;
         for i in self.callers() {
+            let receiver = network.home(i);
             let ways = [(server, receiver), (receiver, server)];
             for ((from, to), (suffix, application)) in ways.into_iter().zip(self.work.flows(i)) {
                 builder.flow(name(i, suffix), from, to, application);
                 endless += 1;
             }
         }
-        self.add_pep(path, &mut builder, ends);
+        self.add_pep(path, &mut builder, &network);
         if let Some(background) = self.background {
             let application = background.application(path.rate);
-            builder.flow(BACKGROUND, ends.0, ends.1, application);
+            builder.flow(BACKGROUND, network.hub, network.shared_end, application);
         }
         let scenario = builder.build()?;
         let users = scenario.flows.len() - endless - usize::from(self.background.is_some());
@@ -132,7 +113,8 @@ impl Crowd<'_> {
         users.filter(move |user| traffic.of_user(*user) == Activity::Call)
     }
 
-    fn add_pep(&self, path: &NetworkPath, builder: &mut ScenarioBuilder, ends: (NodeId, NodeId)) {
+    fn add_pep(&self, path: &NetworkPath, builder: &mut ScenarioBuilder, network: &Network) {
+        let hub = network.hub;
         match self.pep {
             Pep::None => {}
             Pep::Snoop => {
@@ -140,12 +122,12 @@ impl Crowd<'_> {
                     cache: cache(path),
                     ..SnoopSettings::default()
                 });
-                builder.middlebox("snoop", ends.0, "satellite", settings);
+                builder.middlebox("snoop", hub, "satellite", settings);
             }
             Pep::Split => {
                 for (i, (transport, flows)) in self.by_transport().into_iter().enumerate() {
                     let settings = split(path, transport.clone(), flows);
-                    builder.split_pep(format!("pep-{}", i + 1), ends.0, settings);
+                    builder.split_pep(format!("pep-{}", i + 1), hub, settings);
                 }
             }
             Pep::Gateway => {
@@ -154,8 +136,14 @@ impl Crowd<'_> {
                     buffer: TUNNEL_BUFFER.max(buffer(path)),
                     ..SplitSettings::default()
                 };
-                builder.split_pep("hub", ends.0, settings.clone());
-                builder.split_pep("terminal", ends.1, settings);
+                builder.split_pep("hub", hub, settings.clone());
+                for (i, terminal) in (1..).zip(&network.terminals) {
+                    let name = match network.terminals.len() {
+                        1 => "terminal".to_owned(),
+                        _ => format!("terminal-{i}"),
+                    };
+                    builder.split_pep(name, *terminal, settings.clone());
+                }
             }
         }
     }
@@ -240,14 +228,6 @@ pub(super) fn name(user: u32, suffix: &str) -> String {
     format!("user-{}{suffix}", user + 1)
 }
 
-fn ground(rate: Rate, rtt: Duration) -> LinkSettings {
-    LinkSettings::new(
-        rate,
-        rtt / 2,
-        QueueSettings::drop_tail(Limit::Packets(10_000)),
-    )
-}
-
 fn split(path: &NetworkPath, transport: Transport, flows: Vec<String>) -> SplitSettings {
     SplitSettings {
         buffer: buffer(path),
@@ -275,6 +255,8 @@ mod tests {
     use super::super::traffic::Traffic;
     use super::super::{Hosts, lineup::Lineup};
     use super::*;
+    use bentpipe_scenario::NodeId;
+    use bentpipe_units::Rate;
 
     fn scenario(pep: Pep) -> Scenario {
         let path = NetworkPath {
@@ -293,6 +275,7 @@ mod tests {
             },
             pep,
             users: vec![&hybla, &vegas, &hybla],
+            terminals: 1,
             default: &cubic.transport,
             background: Some("10%".parse().unwrap()),
             stagger: Duration::ZERO,

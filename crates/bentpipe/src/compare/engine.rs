@@ -126,6 +126,7 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
     let question = &comparison.question;
     let users = question.user_count();
     let least = question.traffic.least_users();
+    let terminals = question.terminals;
     let users_shared = users.max(2 * least);
     let queues = question.queues(path.queue);
     // Buffers hold what the longest of the queues does.
@@ -159,7 +160,7 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
     };
     let server = lineup.default().transport;
     if question.pep.contains(&Pep::Gateway) {
-        candidates.push(between_proxies(&path));
+        candidates.push(between_proxies(&path, terminals));
     }
     let sizes = question.sizes();
     let rows = rows(&question.peps(), &queues, &candidates, &sizes);
@@ -168,6 +169,7 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
         hosts: question.hosts,
         traffic: question.traffic,
         users: if beside { users_shared } else { users },
+        terminals,
         beside: question.beside.as_ref().map(|_| other.name.clone()),
         users_shared,
         background: question.background,
@@ -234,7 +236,7 @@ fn one(lineup: &Lineup<'_>, name: &str) -> Result<Candidate, Error> {
 
 /// What runs between the two proxies at the ends of the link: a sender that is
 /// given the rate of the link and shares it.
-fn between_proxies(path: &NetworkPath) -> Candidate {
+fn between_proxies(path: &NetworkPath, terminals: u32) -> Candidate {
     let transport = find_transport("complete-knowledge").map(|named| named.transport());
     let mut candidate = Lineup::new(Hosts::Linux, path, 1).default();
     if let Some(transport) = transport {
@@ -252,7 +254,12 @@ fn between_proxies(path: &NetworkPath) -> Candidate {
             path.rate, path.return_rate, path.rtt
         ),
         "bentpipe gateway hub.toml             # on the Internet's side".to_owned(),
-        "sudo bentpipe gateway terminal.toml   # on the users' side".to_owned(),
+        match terminals {
+            1 => "sudo bentpipe gateway terminal.toml   # on the users' side".to_owned(),
+            _ => "sudo bentpipe gateway terminal.toml   # at each terminal, with a key of its own \
+                  that hub.toml has in `peers`"
+                .to_owned(),
+        },
     ];
     candidate
 }
@@ -320,6 +327,7 @@ fn ideal(answer: &Answer, size: usize) -> Result<Duration, Error> {
         work: answer.work(size),
         pep: Pep::None,
         users: vec![&candidate],
+        terminals: 1,
         default: &answer.server,
         background: None,
         stagger: Duration::ZERO,

@@ -49,6 +49,7 @@ mod loss;
 mod mix;
 mod named;
 mod needed;
+mod network;
 mod options;
 mod orbit;
 mod path;

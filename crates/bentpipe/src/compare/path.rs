@@ -6,15 +6,21 @@ use super::queue::Queue;
 use crate::Error;
 use bentpipe_cc::PathHeader;
 use bentpipe_link::{
-    BandwidthSettings, ChannelSettings, Limit, LinkSettings, QueueSettings, XcpSettings,
+    BandwidthSettings, ChannelSettings, Limit, LinkSettings, Piece, QueueSettings, Timeline,
+    XcpSettings,
 };
 use bentpipe_scenario::{NodeId, Scenario, ScenarioBuilder};
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
-use bentpipe_units::{Bytes, Duration, Rate};
+use bentpipe_units::{Bytes, Duration, Rate, Time};
+use std::sync::Arc;
 
 /// Packets that may wait at the sender of acknowledgements.
 const RETURN_QUEUE: Limit = Limit::Packets(1000);
+
+/// Slowest rate of what must not slow anything down, and packets that may wait there.
+const RELAY: Rate = Rate::from_mbps(10_000);
+const RELAY_QUEUE: u32 = 10_000;
 
 /// A download is given up after this much simulated time.
 pub const GIVEN_UP: Duration = Duration::from_secs(24 * 3600);
@@ -136,6 +142,64 @@ impl NetworkPath {
         ends: (NodeId, NodeId),
         transports: impl Iterator<Item = &'a Transport>,
     ) {
+        let ways = self.ways(transports);
+        let timelines = self.profile.as_ref().map(|c| c.timelines.clone());
+        builder.link_pair("satellite", ends, ways, timelines);
+    }
+
+    /// The link from `hub` that all `terminals` share, which ends at `satellite`, and one back
+    /// from each of them. Over the other direction of each of these packets go at once, or as
+    /// good as.
+    ///
+    /// # Errors
+    /// If that direction cannot be described, which does not happen.
+    pub(super) fn add_links<'a>(
+        &self,
+        builder: &mut ScenarioBuilder,
+        (hub, satellite): (NodeId, NodeId),
+        terminals: &[NodeId],
+        transports: impl Iterator<Item = &'a Transport>,
+    ) -> Result<(), Error> {
+        let [forward, reverse] = self.ways(transports);
+        let returned = self
+            .return_rate
+            .bps()
+            .saturating_mul(terminals.len() as u64);
+        let busiest = Rate::from_bps(self.rate.bps().max(returned).saturating_mul(100));
+        let at_once = LinkSettings::new(
+            RELAY.max(busiest),
+            Duration::ZERO,
+            QueueSettings::drop_tail(Limit::Packets(RELAY_QUEUE)),
+        );
+        // In a file a way back without a timeline has that of the way forth.
+        let steady = Timeline::new(vec![Piece {
+            from: Time::ZERO,
+            rate: at_once.rate,
+            one_way_delay: Duration::ZERO,
+            sloped: false,
+            loss: bentpipe_link::Loss::Channel,
+            up: true,
+            route: 0,
+        }]);
+        let steady = steady.map_err(|e| Error::setting("terminals", e.to_string()))?;
+        let steady = Arc::new(steady);
+        let lines = self.profile.as_ref().map(|c| c.timelines.clone());
+        let mut add = |name: String, ends, settings, way: usize| {
+            let lines = lines
+                .as_ref()
+                .map(|lines| [&lines[way], &steady].map(Arc::clone));
+            builder.link_pair(name, ends, [settings, at_once.clone()], lines);
+        };
+        add("satellite".to_owned(), (hub, satellite), forward, 0);
+        for (number, terminal) in (1..).zip(terminals) {
+            let ends = (*terminal, satellite);
+            add(format!("return-{number}"), ends, reverse.clone(), 1);
+        }
+        Ok(())
+    }
+
+    /// The ways there and back; routers are those that the transports need.
+    fn ways<'a>(&self, transports: impl Iterator<Item = &'a Transport>) -> [LinkSettings; 2] {
         // XCP and BA-TCP need their routers; whatever else is compared keeps the queue.
         let header = transports.map(Transport::path_header);
         let header = header.fold(PathHeader::None, |found, next| match found {
@@ -161,8 +225,7 @@ impl NetworkPath {
         let forward = link(self.rate, queue, self.loss.channel(self.rate));
         let back = QueueSettings::drop_tail(RETURN_QUEUE);
         let reverse = link(self.return_rate, back, ChannelSettings::Perfect);
-        let timelines = self.profile.as_ref().map(|c| c.timelines.clone());
-        builder.link_pair("satellite", ends, [forward, reverse], timelines);
+        [forward, reverse]
     }
 
     /// The link alone, as a scenario with one endless flow of `transport` from

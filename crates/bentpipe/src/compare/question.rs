@@ -89,8 +89,12 @@ options! {
     return_rate: Rate, or "a fifth of --rate",
         group(Link), slider(1e3..1e9), set(Comparison);
     /// Users that share the link; several numbers to see where the advice changes
-    users: u32, several or "1; with mixed traffic as few as have each activity",
+    users: u32, several or "one at each terminal; with mixed traffic as few as have each activity",
         group(Users), range(1..=MOST_USERS), slider(1.0..100.0);
+    /// Terminals that the users are spread over evenly: all share the link towards them, and
+    /// each has a return link of its own, with --return-rate
+    terminals: u32, default "1",
+        group(Users), range(1..=MOST_USERS), slider(1.0..100.0), set(Comparison);
     /// What each user does: download, web (reads pages), video (watches a
     /// minute), mixed (a third each), or a mix of these, upload and call:
     /// `web 60%,video 30%,download 10%`
@@ -196,10 +200,15 @@ impl Question {
         peps
     }
 
-    /// The numbers of users in order, by default as few as the traffic needs.
+    /// The fewest users: as many as the traffic needs, and one at each terminal.
+    pub(super) fn least_users(&self) -> u32 {
+        self.traffic.least_users().max(self.terminals)
+    }
+
+    /// The numbers of users in order, by default the fewest.
     pub(super) fn user_counts(&self) -> Vec<u32> {
         let mut counts = match self.users.is_empty() {
-            true => vec![self.traffic.least_users()],
+            true => vec![self.least_users()],
             false => self.users.clone(),
         };
         counts.sort_unstable();
@@ -236,6 +245,12 @@ impl Question {
         if self.user_count() < least {
             let traffic = self.traffic;
             let why = format!("must be from {least} to {MOST_USERS} with {traffic} traffic");
+            return wrong("users", why);
+        }
+        if self.user_count() < self.terminals {
+            let terminals = self.terminals;
+            let why =
+                format!("must be at least {terminals}, one at each of the {terminals} terminals");
             return wrong("users", why);
         }
         if self.pep.is_empty() {

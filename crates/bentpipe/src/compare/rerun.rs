@@ -201,6 +201,7 @@ impl Answer {
             work: self.work(size),
             pep: row.pep,
             users: (0..users).map(runs).collect(),
+            terminals: self.terminals,
             default: &self.server,
             background: self.background,
             stagger,

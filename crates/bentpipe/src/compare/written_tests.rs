@@ -67,6 +67,19 @@ fn a_row_behind_any_proxy_is_a_file() {
 }
 
 #[test]
+fn a_row_behind_several_terminals_is_a_file() {
+    let question = Comparison::new().rate(Rate::from_mbps(5)).runs(1).users(5);
+    let question = question.terminals(2).traffic(Traffic::Mixed);
+    holds(
+        &question
+            .size(Bytes::new(200_000))
+            .transports(["cubic"])
+            .peps([Pep::None, Pep::Split, Pep::Snoop, Pep::Gateway])
+            .background("10%".parse().unwrap()),
+    );
+}
+
+#[test]
 fn a_row_of_any_traffic_is_a_file() {
     let mixed = Comparison::new().traffic(Traffic::Mixed).users(3).runs(1);
     let mixed = mixed.size(Bytes::new(300_000));
@@ -80,7 +93,9 @@ fn a_row_over_satellites_that_move_is_a_file() {
     let site = |name: &str| name.parse::<Site>().unwrap();
     let orbit = Orbit::new("iridium", site("Anchorage"), site("Oslo"));
     let question = Comparison::new().orbit(orbit).size(Bytes::new(100_000));
-    holds(&question.transports(["cubic", "hybla"]).runs(1));
+    let question = question.transports(["cubic", "hybla"]).runs(1);
+    holds(&question);
+    holds(&question.terminals(3));
 }
 
 #[test]

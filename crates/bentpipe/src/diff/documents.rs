@@ -6,12 +6,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Keys of an answer that say what was asked.
-const ASKED: [&str; 11] = [
+const ASKED: [&str; 12] = [
     "link",
     "hosts",
     "traffic",
     "users",
     "users_shared",
+    "terminals",
     "beside",
     "background",
     "stagger_s",

@@ -569,6 +569,73 @@ fn a_link_carries_so_many_users() {
 }
 
 #[test]
+fn terminals_have_return_links_of_their_own() {
+    let words = [
+        "compare",
+        "--users",
+        "5",
+        "--return-rate",
+        "200kbit/s",
+        "--size",
+        "100kB",
+        "--transport",
+        "cubic",
+        "--runs",
+        "1",
+    ];
+    let with = |more: &[&str]| bentpipe(&[&words[..], more].concat());
+    let text = with(&["--terminals", "2"]).ok();
+    assert!(
+        text.starts_with("5 users behind 2 terminals downloading 100 kB over 10 Mbit/s"),
+        "{text}"
+    );
+    assert!(
+        text.contains("200 kbit/s back from each terminal"),
+        "{text}"
+    );
+    let document = json(&[&words[..], &["--terminals", "2"]].concat());
+    assert_eq!(document["terminals"], 2);
+    let scenario = with(&["--terminals", "2", "--scenario-of", "cubic", "-"]).ok();
+    for line in [
+        "[link.return-2]",
+        "between = [\"user-2\", \"satellite\"]",
+        "rate = \"200 kbit/s\"",
+    ] {
+        assert!(scenario.lines().any(|found| found == line), "{scenario}");
+    }
+    assert!(!scenario.contains("return-3"), "{scenario}");
+    // One is what there is without the option.
+    assert_eq!(
+        with(&["--terminals", "1", "--json"]).ok(),
+        with(&["--json"]).ok()
+    );
+    let refused = with(&["--terminals", "8"]).refused();
+    assert!(
+        refused.contains("--users must be at least 8, one at each of the 8 terminals"),
+        "{refused}"
+    );
+    let capacity = bentpipe(&[
+        "compare",
+        "capacity",
+        "--until",
+        "mean download < 6 s",
+        "--terminals",
+        "3",
+        "--size",
+        "500kB",
+        "--transport",
+        "cubic",
+        "--time",
+        "1s",
+    ])
+    .ok();
+    assert!(
+        capacity.starts_with("How many users behind 3 terminals with `mean download < 6 s`"),
+        "{capacity}"
+    );
+}
+
+#[test]
 fn a_fade_is_part_of_the_link() {
     let words = [
         "compare",

@@ -113,6 +113,8 @@ pub(crate) fn refusals(scenario: &Scenario) -> Vec<String> {
                  their other side; a gateway has one terminal, which intercepts, and one hub",
                 flow.name
             ));
+            // Many may do so, and one shows it.
+            break;
         }
     }
     let ends = ends.into_iter().flatten();

@@ -32,6 +32,9 @@ record! {
         label traffic: String = |at| at.0.traffic.to_string();
         /// How many users there are.
         counter users: u32 = |at| at.0.users;
+        /// Terminals behind which they are, each with a return link of its own, where there are
+        /// several.
+        optional terminals: u32 = |at| Some(at.0.terminals).filter(|n| *n > 1);
         /// What half of them run, where that was asked.
         label beside: Option<String> = |at| at.0.beside.clone();
         /// Users of the runs in which half of them run the default.

@@ -17,7 +17,7 @@ pub use json::{
 };
 pub use over_time::chart as curves;
 pub use print::{
-    all as print, decimal as time, question, question_of as link_words, signed as change,
+    all as print, behind, decimal as time, question, question_of as link_words, signed as change,
     table_of as table, words,
 };
 pub use report::{command, page};

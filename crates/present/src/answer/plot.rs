@@ -240,7 +240,7 @@ pub(super) fn what(answer: &Answer, sizes: &[Bytes]) -> String {
         super::print::loss(answer)
     );
     if answer.users > 1 {
-        text += &format!("; {} users", answer.users);
+        text += &format!("; {} users{}", answer.users, super::print::behind(answer));
     }
     if let Some(beside) = &answer.beside {
         text += &format!(", half of them with {beside}");

@@ -44,7 +44,16 @@ pub fn question(answer: &Answer) -> Vec<String> {
         1 => "One user".to_owned(),
         n => format!("{n} users"),
     };
-    question_of(answer, &users)
+    question_of(answer, &(users + &behind(answer)))
+}
+
+/// Behind how many terminals users are, if there are several: ` behind 8 terminals`.
+#[must_use]
+pub fn behind(answer: &Answer) -> String {
+    match answer.terminals {
+        0 | 1 => String::new(),
+        n => format!(" behind {n} terminals"),
+    }
 }
 
 /// The same of users that `users` names.
@@ -100,6 +109,9 @@ pub fn question_of(answer: &Answer, users: &str) -> Vec<String> {
     }
     if answer.users > 1 {
         text += &format!("; starts spread over {}", about(answer.stagger));
+    }
+    if answer.terminals > 1 {
+        text += &format!("; {} back from each terminal", path.return_rate);
     }
     if let Some(rtt) = path.server_rtt {
         text += &format!("; server and gateway {rtt} apart");

@@ -390,7 +390,13 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
     let mut rows = vec![
         (
             "rate",
-            format!("{} to the users, {} back", path.rate, path.return_rate),
+            match answer.terminals {
+                1 => format!("{} to the users, {} back", path.rate, path.return_rate),
+                _ => format!(
+                    "{} to all users together, {} back from each terminal",
+                    path.rate, path.return_rate
+                ),
+            },
         ),
         ("round trip", format!("{} without queueing", path.rtt)),
         ("loss", print::loss(answer)),
@@ -402,7 +408,8 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
     if let Some(course) = &path.profile {
         rows.push(("link over time", print::of_course(course).join(" ")));
     }
-    rows.push(("users", answer.users.to_string()));
+    let users = answer.users.to_string();
+    rows.push(("users", users + &print::behind(answer)));
     if answer.users > 1 {
         rows.push((
             "starts",

@@ -106,6 +106,46 @@ fn a_transfer_takes_what_the_link_takes() {
     }
 }
 
+/// A hub has one sender for the terminals behind the link that is slowest on the way to both:
+/// twice the data takes twice the time, and nothing waits before the link.
+#[test]
+fn terminals_behind_one_link_share_its_rate() {
+    let mut builder = Scenario::builder("terminals");
+    let [server, hub, satellite] = ["server", "hub", "satellite"].map(|name| builder.node(name));
+    let ground = || link(1_000.0, Duration::from_micros(50), 0.0);
+    builder.link("internet", server, hub, ground());
+    let way = Duration::from_millis(275);
+    builder.link("satellite", hub, satellite, link(20.0, way, 0.0));
+    builder.split_pep("hub", hub, pep());
+    for number in 1..=2 {
+        let [terminal, client] =
+            ["terminal", "client"].map(|n| builder.node(format!("{n}-{number}")));
+        let down = link(10_000.0, Duration::ZERO, 0.0);
+        builder.link(format!("down-{number}"), satellite, terminal, down);
+        builder.link(format!("home-{number}"), terminal, client, ground());
+        builder.split_pep(format!("terminal-{number}"), terminal, pep());
+        builder
+            .flow(
+                format!("flow-{number}"),
+                server,
+                client,
+                transfer(5_000_000),
+            )
+            .transport(find_transport("cubic").unwrap().transport())
+            .handshake(Handshake::Counted);
+    }
+    let outcome = simulated(&builder.build().unwrap(), 1);
+    for flow in 0..2 {
+        let took = seconds(&outcome, flow);
+        assert!(
+            (0.275 + 4.2..0.275 + 4.25).contains(&took),
+            "{flow}: {took}"
+        );
+    }
+    let shared = outcome.links.iter().find(|l| l.name == "satellite");
+    assert!(shared.unwrap().max_queue_packets <= 2);
+}
+
 /// With a request first it is what a user sees: the first byte after one round
 /// trip, 100 kB in 0.59 s.
 #[test]

@@ -64,6 +64,8 @@ pub struct CapacityRow {
     pub row: usize,
     /// The most users that are given what they must be; `None` if that was not found.
     pub users: Option<u32>,
+    /// The fewest that are tried: as many as the traffic needs, and one at each terminal.
+    pub fewest: u32,
     /// The 95% interval of that.
     pub interval: Option<[u32; 2]>,
     /// What is known, in a word.
@@ -87,7 +89,7 @@ pub enum Known {
     All,
     /// At least [`CapacityRow::users`]: there was no time for more.
     AtLeast,
-    /// Not even the fewest that the traffic needs.
+    /// Not even the fewest that are tried.
     None,
     /// Nothing: there was no time.
     Nothing,
@@ -223,7 +225,7 @@ fn capacity(
     let mut asked = comparison.of_target(target)?;
     asked.check()?;
     // Neither the link nor the settings change with the number of users.
-    asked.question.users = vec![USUAL];
+    asked.question.users = vec![USUAL.max(asked.question.least_users())];
     let path = asked.path()?;
     asked.check_path(&path)?;
     let named = prepared(&asked, path.clone())?;
@@ -234,7 +236,7 @@ fn capacity(
         .filter(|c| c.availability != Availability::Gateway);
     let names = names.map(|c| c.name.clone()).filter(|name| !is_own(name));
     asked.question.transport = names.collect();
-    let fewest = asked.question.traffic.least_users();
+    let fewest = asked.question.least_users();
     let limits = Limits {
         fewest,
         most: MOST_USERS as u32,
@@ -256,7 +258,8 @@ fn capacity(
     answer.verdict = decide(&answer);
     let baseline = answer.verdict.baseline;
     let searches = seeker.seek(baseline)?;
-    let mut rows: Vec<CapacityRow> = (0..).zip(&searches).map(|(i, s)| row(i, s)).collect();
+    let found = (0..).zip(&searches);
+    let mut rows: Vec<CapacityRow> = found.map(|(i, s)| row(i, s, fewest)).collect();
     let base = value(&searches[baseline]);
     for (row, search) in rows.iter_mut().zip(&searches) {
         if let (Some((users, half)), Some((b, half_b))) = (value(search), base)
@@ -291,7 +294,7 @@ fn value(search: &Search) -> Option<(f64, f64)> {
     }
 }
 
-fn row(index: usize, search: &Search) -> CapacityRow {
+fn row(index: usize, search: &Search, fewest: u32) -> CapacityRow {
     let (known, users, interval) = match search.found() {
         Found::Full { users, half } => {
             let whole = |x: f64| x.clamp(0.0, MOST_USERS as f64) as u32;
@@ -310,6 +313,7 @@ fn row(index: usize, search: &Search) -> CapacityRow {
     CapacityRow {
         row: index,
         users,
+        fewest,
         interval,
         known,
         more: None,

@@ -113,6 +113,7 @@ fn whoever_carries_somebody_is_better_than_nobody() {
     let answer = prepared(&answer, answer.path().unwrap()).unwrap();
     let row = |row: usize, known, users| CapacityRow {
         row,
+        fewest: 1,
         users: Some(users),
         interval: None,
         known,

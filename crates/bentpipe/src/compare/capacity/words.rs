@@ -23,6 +23,7 @@ impl CapacityRow {
             (Known::Users, _) => counted,
             (Known::All, _) => format!("{users} users and maybe more"),
             (Known::AtLeast, _) => format!("at least {counted}"),
+            (Known::None, _) if self.fewest > 1 => format!("fewer than {} users", self.fewest),
             (Known::None, _) => "not even one user".to_owned(),
             (Known::Nothing, _) => "an unknown number of users".to_owned(),
         }

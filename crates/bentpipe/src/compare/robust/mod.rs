@@ -376,7 +376,8 @@ impl Asker<'_> {
     /// it takes too long.
     fn ask(&mut self, asked: Value, factor: f64) -> Result<Option<Neighbour>, Error> {
         let answer = self.answer;
-        let fewest = answer.traffic.least_users() * if answer.beside.is_some() { 2 } else { 1 };
+        let least = answer.traffic.least_users() * if answer.beside.is_some() { 2 } else { 1 };
+        let fewest = least.max(answer.terminals);
         let value = asked.times(factor, fewest);
         let Some(value) = value.filter(|value| *value != asked) else {
             return Ok(None);

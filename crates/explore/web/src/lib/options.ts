@@ -19,6 +19,7 @@ export type OptionName =
   | "queue"
   | "return-rate"
   | "users"
+  | "terminals"
   | "traffic"
   | "size"
   | "stagger"

@@ -86,6 +86,7 @@ export interface AnswerRecord {
   /** the hosts: `linux` or `rfc` */ readonly hosts: string;
   /** what the users do */ readonly traffic: string;
   /** how many users there are */ readonly users: number;
+  /** terminals behind which they are, each with a return link of its own, where there are several */ readonly terminals?: number;
   /** what half of them run, where that was asked */ readonly beside: string | null;
   /** users of the runs in which half of them run the default */ readonly users_shared: number;
   /** traffic that no transport controls */ readonly background: string | null;
