@@ -41,7 +41,7 @@ use std::path::PathBuf;
                   scenarios and studies, such as `bentpipe help queue`; `bentpipe help topics` \
                   lists them. Data goes to stdout, talk to stderr. \
                   Exit status: 0 done, 1 ran but a check changed for the worse, an emulator did not \
-                  keep up, no download ended or `diff` found differences, 2 could not run."
+                  keep up, no download ended, `diff` found differences or a script did not pass, 2 could not run."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -63,6 +63,7 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     Explore(Explore),
     Trace(Trace),
+    Packetdrill(Packetdrill),
     Emulate(Emulate),
     Gateway(Gateway),
     Transports(Transports),
@@ -232,6 +233,35 @@ pub(crate) struct Diff {
     pub(crate) after: PathBuf,
     #[command(flatten)]
     pub(crate) own: OwnControls,
+    /// Print every row of long tables
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Runs packetdrill scripts against a simulated TCP, in virtual time.
+///
+/// Needs no root, no device and no waiting. Prints for each script whether it passes, where it
+/// fails first, or what of it is not modelled, and the sums. Exit status: 0 all pass, 1 some do
+/// not, 2 one cannot be read.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  bentpipe packetdrill slow-start.pkt
+  bentpipe packetdrill gtests/net/tcp/fast_recovery --profile linux
+  bentpipe packetdrill scripts --json | jq .counts")]
+pub(crate) struct Packetdrill {
+    /// A script, or a folder, whose files *.pkt run; `-` is standard input
+    #[arg(required = true, value_name = "SCRIPT")]
+    pub(crate) scripts: Vec<PathBuf>,
+    /// Host profile: linux, linux-2.4, linux-2.2 or rfc
+    #[arg(long, value_name = "PROFILE", default_value = "linux")]
+    pub(crate) profile: String,
+    /// Ticks of the kernel's clock in a second (CONFIG_HZ), 100 to 1000
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) hz: u32,
     /// Print every row of long tables
     #[arg(long)]
     pub(crate) all: bool,
