@@ -25,7 +25,7 @@ impl Code {
     ///
     /// # Errors
     /// With the place of what is not understood.
-    pub(crate) fn parse(text: &str, from: usize) -> Result<Code, Diagnostic> {
+    pub(crate) fn parse(text: &str, from: usize) -> Result<Code, Box<Diagnostic>> {
         Ok(Code {
             statements: read::statements(text, from)?,
         })

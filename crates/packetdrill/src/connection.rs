@@ -123,7 +123,7 @@ impl Connection {
         let endpoint = Endpoint::new(transport, transport.controller()?, 0);
         let mut connection = Connection::around(endpoint, wire, offers, now);
         // What a SYN cannot carry was refused before.
-        if let Ok(packet) = connection.wire.incoming(syn, 0) {
+        if let Ok(packet) = connection.wire.incoming(syn, 0, 0) {
             connection.stamp_recent = packet.timestamp;
             let mut out = Vec::new();
             connection.endpoint.on_packet(now, &packet, &mut out);
@@ -151,7 +151,7 @@ impl Connection {
         }
         self.endpoint = endpoint;
         self.wire = wire;
-        let packet = self.wire.incoming(answer, 0)?;
+        let packet = self.wire.incoming(answer, 0, 0)?;
         self.stamp_recent = packet.timestamp;
         self.data_received_at = now;
         let mut out = Vec::new();
@@ -203,7 +203,7 @@ impl Connection {
     /// A segment has arrived.
     pub(crate) fn arrive(&mut self, now: Time, segment: &Segment) -> Result<(), String> {
         let una = self.endpoint.acknowledged().get();
-        let packet = self.wire.incoming(segment, una)?;
+        let packet = self.wire.incoming(segment, una, self.received())?;
         if !self.accepts(segment, &packet) {
             return Ok(());
         }

@@ -1,5 +1,9 @@
 //! The host under test: descriptors, sockets, and the system calls that scripts make.
 
+mod calls;
+mod options;
+mod poll;
+
 use crate::connection::{Connection, Sent};
 use crate::script::{Call, Expression, Segment, flag};
 use crate::settings::Kernel;
@@ -12,6 +16,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// MTU of the device that packetdrill makes, less the headers.
 const DEVICE_MSS: u16 = 1460;
+
+/// The smallest MSS that the kernel takes (`tcp_min_snd_mss`).
+const LEAST_MSS: u32 = 48;
 
 /// Bytes of the timestamps option.
 const TIMESTAMP_BYTES: u32 = 12;
@@ -265,10 +272,10 @@ impl Host {
         let own = Host::announced_mss(options);
         let mut wire = Wire::new(own);
         // RFC 9293, section 3.7.1: 536 where nothing is said.
-        let mss = u32::from(own.min(theirs.mss.unwrap_or(536)));
+        let mss = u32::from(own.min(theirs.mss.unwrap_or(536))).max(LEAST_MSS);
         wire.mss = match both.timestamps {
-            true => mss.saturating_sub(TIMESTAMP_BYTES).max(1),
-            false => mss.max(1),
+            true => mss - TIMESTAMP_BYTES,
+            false => mss,
         };
         wire.sack = both.sack;
         wire.timestamps = both.timestamps;
@@ -318,6 +325,9 @@ impl Host {
         if call.name == "socket" {
             return self.socket(call, argument(1));
         }
+        if call.name == "poll" {
+            return self.poll(call);
+        }
         let known = CALLS.contains(&call.name.as_str());
         let Some(fd) = argument(0).integer().filter(|_| known) else {
             return Returned::NotModelled(format!("the system call `{}`", call.name));
@@ -353,341 +363,6 @@ impl Host {
             name => Returned::NotModelled(format!("the system call `{name}`")),
         }
     }
-
-    fn socket(&mut self, call: &Call, kind: &Expression) -> Returned {
-        if kind.name() != Some("SOCK_STREAM") && !kind.has("SOCK_STREAM") {
-            return Returned::NotModelled("sockets of other protocols than TCP".to_owned());
-        }
-        let Some(fd) = call.returns.integer().filter(|fd| *fd >= 0) else {
-            return Returned::NotModelled("a socket that cannot be made".to_owned());
-        };
-        let socket = Socket {
-            role: Role::Fresh,
-            options: Options {
-                non_blocking: kind.has("SOCK_NONBLOCK"),
-                ..Options::default()
-            },
-        };
-        self.sockets.insert(fd, socket);
-        // Descriptors are the script's own.
-        Returned::Value(fd)
-    }
-
-    fn accept(&mut self, fd: i64, call: &Call) -> Returned {
-        let Some(socket) = self.sockets.get_mut(&fd) else {
-            return Returned::Error("EBADF");
-        };
-        let mut options = socket.options.clone();
-        let Role::Listens(queue) = &mut socket.role else {
-            return Returned::Error("EINVAL");
-        };
-        let Some(index) = queue.pop_front() else {
-            return match options.non_blocking {
-                true => Returned::Error("EAGAIN"),
-                false => Returned::Blocks,
-            };
-        };
-        let Some(new) = call.returns.integer().filter(|fd| *fd >= 0) else {
-            // It is accepted although the script expects an error.
-            return Returned::Value(i64::from(u8::MAX));
-        };
-        options.non_blocking = call.arguments.iter().any(|a| a.has("SOCK_NONBLOCK"));
-        if let Some(connection) = self.connections.get_mut(index) {
-            connection.holding.no_delay = options.no_delay;
-        }
-        let socket = Socket {
-            role: Role::Connection(index),
-            options,
-        };
-        self.sockets.insert(new, socket);
-        self.under_test = Some(index);
-        Returned::Value(new)
-    }
-
-    fn connect(&mut self, now: Time, fd: i64, waits: bool) -> Returned {
-        let Some(socket) = self.sockets.get(&fd) else {
-            return Returned::Error("EBADF");
-        };
-        let options = socket.options.clone();
-        if let Role::Connection(index) = socket.role {
-            let connection = &self.connections[index];
-            return match connection.state() {
-                ConnectionState::SynSent if waits => Returned::Blocks,
-                ConnectionState::SynSent => Returned::Error("EALREADY"),
-                ConnectionState::Reset => Returned::Error("ECONNREFUSED"),
-                _ if waits || options.non_blocking => Returned::Value(0),
-                _ => Returned::Error("EISCONN"),
-            };
-        }
-        let offers = self.offers(&options);
-        let mut wire = self.wire(&options, &offers, &offers);
-        wire.mss = u32::from(Host::announced_mss(&options));
-        let transport = match self.transport(&options, &wire) {
-            Ok(transport) => transport,
-            Err(reason) => return Returned::NotModelled(reason),
-        };
-        let mut connection = match Connection::connect(&transport, wire, offers, now) {
-            Ok(connection) => connection,
-            Err(error) => return Returned::NotModelled(error.to_string()),
-        };
-        connection.holding.no_delay = options.no_delay;
-        connection.holding.cork = options.cork;
-        let index = self.add(connection, true);
-        if let Some(socket) = self.sockets.get_mut(&fd) {
-            socket.role = Role::Connection(index);
-        }
-        match options.non_blocking {
-            true => Returned::Error("EINPROGRESS"),
-            false => Returned::Blocks,
-        }
-    }
-
-    /// The connection of a descriptor, and its options.
-    fn of(&mut self, fd: i64) -> Option<(&mut Connection, &Options)> {
-        let socket = self.sockets.get(&fd)?;
-        let Role::Connection(index) = socket.role else {
-            return None;
-        };
-        Some((self.connections.get_mut(index)?, &socket.options))
-    }
-
-    fn write(&mut self, now: Time, fd: i64, call: &Call) -> Returned {
-        let argument = |index: usize| call.arguments.get(index).unwrap_or(&Expression::Any);
-        let (bytes, more) = if call.name == "sendmsg" {
-            (vector_bytes(argument(1)), argument(2))
-        } else {
-            (argument(2).integer(), argument(3))
-        };
-        let unknown = ["MSG_FASTOPEN", "MSG_ZEROCOPY", "MSG_EOR", "MSG_OOB"];
-        if let Some(flag) = unknown.iter().find(|flag| more.has(flag)) {
-            return Returned::NotModelled(format!("the flag `{flag}`"));
-        }
-        if call.name == "sendmsg" && has_control(argument(1)) {
-            return Returned::NotModelled("control messages of `sendmsg`".to_owned());
-        }
-        let more = more.has("MSG_MORE");
-        let Some(bytes) = bytes.and_then(|bytes| u64::try_from(bytes).ok()) else {
-            return Returned::NotModelled("a write of no known length".to_owned());
-        };
-        let Some((connection, options)) = self.of(fd) else {
-            return Returned::Error("EPIPE");
-        };
-        if connection.is_shut || connection.state() == ConnectionState::Reset {
-            return Returned::Error("EPIPE");
-        }
-        if connection.state() == ConnectionState::SynSent {
-            return match options.non_blocking {
-                true => Returned::Error("EAGAIN"),
-                false => Returned::NotModelled("a write before the handshake ends".to_owned()),
-            };
-        }
-        let queued = connection.written - connection.endpoint.acknowledged().get();
-        if options
-            .send_buffer
-            .is_some_and(|size| queued + bytes > size)
-        {
-            return Returned::NotModelled(
-                "a write that waits for room in the send buffer".to_owned(),
-            );
-        }
-        if bytes > 1 << 28 {
-            return Returned::NotModelled("a write of more than 256 MB".to_owned());
-        }
-        connection.write(now, bytes, more);
-        Returned::Value(i64::try_from(bytes).unwrap_or(i64::MAX))
-    }
-
-    fn read(&mut self, fd: i64, bytes: &Expression) -> Returned {
-        let Some(bytes) = bytes.integer().and_then(|bytes| u64::try_from(bytes).ok()) else {
-            return Returned::NotModelled("a read of no known length".to_owned());
-        };
-        let Some((connection, options)) = self.of(fd) else {
-            return Returned::Error("ENOTCONN");
-        };
-        let taken = connection.read(bytes);
-        if taken > 0 || bytes == 0 || connection.endpoint.is_finished() || connection.is_deaf {
-            return Returned::Value(i64::try_from(taken).unwrap_or(i64::MAX));
-        }
-        match (connection.state(), options.non_blocking) {
-            (ConnectionState::Reset, _) => Returned::Error("ECONNRESET"),
-            (_, true) => Returned::Error("EAGAIN"),
-            (_, false) => Returned::Blocks,
-        }
-    }
-
-    fn shutdown(&mut self, now: Time, fd: i64, how: &Expression) -> Returned {
-        let Some((connection, _)) = self.of(fd) else {
-            return Returned::Error("ENOTCONN");
-        };
-        match how.name() {
-            Some("SHUT_RD") => connection.is_deaf = true,
-            Some("SHUT_WR") => connection.shut(now),
-            Some("SHUT_RDWR") => {
-                connection.is_deaf = true;
-                connection.shut(now);
-            }
-            _ => return Returned::Error("EINVAL"),
-        }
-        Returned::Value(0)
-    }
-
-    fn close(&mut self, now: Time, fd: i64) -> Returned {
-        let Some(socket) = self.sockets.remove(&fd) else {
-            return Returned::Error("EBADF");
-        };
-        match socket.role {
-            Role::Fresh => {}
-            Role::Listens(_) => {
-                self.listening = None;
-            }
-            Role::Connection(index) => {
-                if let Some(connection) = self.connections.get_mut(index) {
-                    connection.close(now);
-                }
-            }
-        }
-        Returned::Value(0)
-    }
-
-    fn control(&mut self, fd: i64, command: &Expression, value: &Expression) -> Returned {
-        let Some(socket) = self.sockets.get_mut(&fd) else {
-            return Returned::Error("EBADF");
-        };
-        match command.name() {
-            Some("F_GETFL") => Returned::Value(match socket.options.non_blocking {
-                true => 0o4002,
-                false => 2,
-            }),
-            Some("F_SETFL") => {
-                socket.options.non_blocking = value.has("O_NONBLOCK");
-                Returned::Value(0)
-            }
-            _ => Returned::NotModelled("a command of `fcntl`".to_owned()),
-        }
-    }
-
-    fn ioctl(&mut self, fd: i64, request: &Expression, value: &Expression) -> Returned {
-        let Some((connection, _)) = self.of(fd) else {
-            return Returned::NotModelled("`ioctl` without a connection".to_owned());
-        };
-        let found = match request.name() {
-            Some("SIOCINQ" | "FIONREAD") => connection.readable(),
-            Some("SIOCOUTQ" | "TIOCOUTQ") => {
-                connection.written - connection.endpoint.acknowledged().get()
-            }
-            _ => return Returned::NotModelled("a request of `ioctl`".to_owned()),
-        };
-        given(value, i64::try_from(found).unwrap_or(i64::MAX))
-    }
-
-    fn set_option(&mut self, now: Time, fd: i64, call: &Call) -> Returned {
-        let argument = |index: usize| call.arguments.get(index).unwrap_or(&Expression::Any);
-        let Some(option) = argument(2).name().map(str::to_owned) else {
-            return Returned::NotModelled("a socket option without a name".to_owned());
-        };
-        let number = argument(3).integer();
-        let on = number.unwrap_or(0) != 0;
-        let Some(socket) = self.sockets.get_mut(&fd) else {
-            return Returned::Error("EBADF");
-        };
-        match option.as_str() {
-            "SO_REUSEADDR" | "SO_REUSEPORT" | "SO_PRIORITY" | "SO_KEEPALIVE" | "IP_TOS"
-            | "IP_MTU_DISCOVER" | "IPV6_TCLASS" => {}
-            "TCP_NODELAY" => socket.options.no_delay = on,
-            "TCP_CORK" => socket.options.cork = on,
-            "TCP_MAXSEG" => {
-                let Some(mss) = number.and_then(|n| u16::try_from(n).ok()) else {
-                    return Returned::Error("EINVAL");
-                };
-                if matches!(socket.role, Role::Connection(_)) {
-                    return Returned::NotModelled("`TCP_MAXSEG` on an open connection".to_owned());
-                }
-                socket.options.max_segment = Some(mss);
-            }
-            "SO_SNDBUF" => {
-                let asked = number.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-                socket.options.send_buffer = Some((2 * asked).max(4608));
-            }
-            "TCP_CONGESTION" => {
-                let name = match argument(3) {
-                    Expression::Text(name) => name.clone(),
-                    Expression::List(items) => match items.first() {
-                        Some(Expression::Text(name)) => name.clone(),
-                        _ => String::new(),
-                    },
-                    _ => String::new(),
-                };
-                if matches!(socket.role, Role::Connection(_)) {
-                    return Returned::NotModelled(
-                        "`TCP_CONGESTION` on an open connection".to_owned(),
-                    );
-                }
-                socket.options.congestion_control = Some(name);
-            }
-            name => return Returned::NotModelled(format!("the socket option `{name}`")),
-        }
-        let options = socket.options.clone();
-        if let Role::Listens(_) = socket.role {
-            self.listening = Some(options.clone());
-        }
-        if let Some((connection, _)) = self.of(fd) {
-            connection.holding.no_delay = options.no_delay;
-            connection.holding.cork = options.cork;
-            // Both send what was held back at once.
-            let sends = (option == "TCP_NODELAY" && on) || (option == "TCP_CORK" && !on);
-            if sends && connection.is_open() {
-                let mut holding = connection.holding;
-                holding.no_delay = true;
-                holding.cork &= option != "TCP_NODELAY";
-                connection.hold(now, holding);
-            }
-        }
-        Returned::Value(0)
-    }
-
-    fn get_option(&mut self, fd: i64, call: &Call) -> Returned {
-        let argument = |index: usize| call.arguments.get(index).unwrap_or(&Expression::Any);
-        let Some(socket) = self.sockets.get(&fd) else {
-            return Returned::Error("EBADF");
-        };
-        let connection = match socket.role {
-            Role::Connection(index) => self.connections.get(index),
-            _ => None,
-        };
-        let options = &socket.options;
-        let found = match argument(2).name() {
-            Some("TCP_MAXSEG") => match connection {
-                Some(connection) => i64::from(connection.wire.mss),
-                None => i64::from(options.max_segment.unwrap_or(536)),
-            },
-            Some("SO_ERROR") => match connection.map(Connection::state) {
-                Some(ConnectionState::Reset) => {
-                    return Returned::NotModelled("the error of a reset connection".to_owned());
-                }
-                _ => 0,
-            },
-            Some("SO_SNDBUF") if options.send_buffer.is_some() => {
-                i64::try_from(options.send_buffer.unwrap_or(0)).unwrap_or(i64::MAX)
-            }
-            Some("TCP_NODELAY") => i64::from(options.no_delay),
-            Some("TCP_CORK") => i64::from(options.cork),
-            Some(name) => {
-                return Returned::NotModelled(format!("reading the socket option `{name}`"));
-            }
-            None => return Returned::NotModelled("a socket option without a name".to_owned()),
-        };
-        given(argument(3), found)
-    }
-}
-
-/// A call that gave `found`, where the script expects `expected`.
-fn given(expected: &Expression, found: i64) -> Returned {
-    match expected.integer() {
-        Some(number) if number != found => {
-            Returned::Otherwise(format!("[{number}]"), format!("[{found}]"))
-        }
-        _ => Returned::Value(0),
-    }
 }
 
 /// What both sides of a handshake offer.
@@ -699,41 +374,4 @@ fn common(ours: &Offers, theirs: &Offers) -> Offers {
         shift: ours.shift.filter(|_| theirs.shift.is_some()),
         ecn: ours.ecn && theirs.ecn,
     }
-}
-
-/// Bytes of the vectors in a message.
-fn vector_bytes(message: &Expression) -> Option<i64> {
-    let Expression::Struct(fields) = message else {
-        return None;
-    };
-    let vectors = fields.iter().find_map(|field| match field {
-        Expression::Field(name, value) => match (&**name, &**value) {
-            (Expression::Apply(name, _), Expression::List(items)) if name == "msg_iov" => {
-                Some(items)
-            }
-            _ => None,
-        },
-        _ => None,
-    })?;
-    let length = |vector: &Expression| match vector {
-        Expression::Struct(parts) => parts.get(1)?.integer(),
-        _ => None,
-    };
-    vectors
-        .iter()
-        .map(length)
-        .try_fold(0i64, |sum, n| sum.checked_add(n?))
-}
-
-fn has_control(message: &Expression) -> bool {
-    let Expression::Struct(fields) = message else {
-        return false;
-    };
-    fields.iter().any(|field| match field {
-        Expression::Field(name, _) => match &**name {
-            Expression::Name(name) | Expression::Apply(name, _) => name == "msg_control",
-            _ => false,
-        },
-        _ => false,
-    })
 }

@@ -17,7 +17,12 @@ use cursor::Cursor;
 const MOST_EVENTS: usize = 100_000;
 
 /// What a part of the reader finds.
-type Found<T> = Result<T, Diagnostic>;
+type Found<T> = Result<T, Box<Diagnostic>>;
+
+/// Something is not understood.
+fn fail<T>(error: Diagnostic) -> Found<T> {
+    Err(Box::new(error))
+}
 
 impl Script {
     /// Reads the script `text` of the file `name`.
@@ -34,7 +39,7 @@ impl Script {
                 events,
                 source: text.to_owned(),
             }),
-            Err(error) => Err(Diagnostics::single(&Origin::file(name, text), error)),
+            Err(error) => Err(Diagnostics::single(&Origin::file(name, text), *error)),
         }
     }
 }
@@ -46,7 +51,9 @@ fn options(cursor: &mut Cursor<'_>) -> Found<Vec<ScriptOption>> {
         let start = cursor.at() - 2;
         let name = cursor.take_while(|c| c.is_alphanumeric() || c == '_');
         if name.is_empty() {
-            return Err(cursor.error_here("an option needs a name", "such as `--tolerance_usecs`"));
+            return fail(
+                cursor.error_here("an option needs a name", "such as `--tolerance_usecs`"),
+            );
         }
         let name = name.to_owned();
         let value = if cursor.eat_exact("=") {
@@ -70,7 +77,7 @@ fn events(cursor: &mut Cursor<'_>) -> Found<Vec<Event>> {
     let mut events = Vec::new();
     while !cursor.is_done() {
         if events.len() >= MOST_EVENTS {
-            return Err(cursor.error_here(
+            return fail(cursor.error_here(
                 format!("a script has at most {MOST_EVENTS} events"),
                 "one too many",
             ));
@@ -109,18 +116,20 @@ fn when(cursor: &mut Cursor<'_>) -> Found<When> {
     let also_relative = cursor.eat("+");
     let to = time(cursor)?;
     if relative != also_relative {
-        return Err(Diagnostic::at(
-            start..cursor.at(),
-            "both ends of a range of times are relative, or none is",
-        )
-        .label(if relative {
-            "expected `+` behind `~`"
-        } else {
-            "expected no `+` behind `~`"
-        }));
+        return fail(
+            Diagnostic::at(
+                start..cursor.at(),
+                "both ends of a range of times are relative, or none is",
+            )
+            .label(if relative {
+                "expected `+` behind `~`"
+            } else {
+                "expected no `+` behind `~`"
+            }),
+        );
     }
     if to < from {
-        return Err(Diagnostic::at(
+        return fail(Diagnostic::at(
             start..cursor.at(),
             "a range of times ends before it begins",
         ));
@@ -139,11 +148,11 @@ fn time(cursor: &mut Cursor<'_>) -> Found<u64> {
     match seconds {
         // A script of more than 11 days is none.
         Some(seconds) if seconds <= 1e6 => Ok((seconds * 1e6).round() as u64),
-        Some(_) => Err(Diagnostic::at(
+        Some(_) => fail(Diagnostic::at(
             start..cursor.at(),
             "a time of more than 1,000,000 s",
         )),
-        None => Err(cursor
+        None => fail(cursor
             .error_here(
                 "an event begins with its time",
                 "expected a time in seconds, such as `0`, `+.1`, `+.1~+.2` or `*`",
@@ -168,23 +177,25 @@ fn action(cursor: &mut Cursor<'_>, when: When) -> Found<Action> {
         Some('%') => {
             let start = cursor.start();
             if !cursor.eat("%{") {
-                return Err(cursor.error_here("code begins with `%{`", "expected `%{`"));
+                return fail(cursor.error_here("code begins with `%{`", "expected `%{`"));
             }
             let from = cursor.at();
             let Some(text) = cursor.until("}%") else {
-                return Err(Diagnostic::at(start..start + 2, "code without its end")
-                    .label("no `}%` follows this"));
+                return fail(
+                    Diagnostic::at(start..start + 2, "code without its end")
+                        .label("no `}%` follows this"),
+                );
             };
             Ok(Action::Code(Code::parse(text, from)?))
         }
         Some('.') => {
             if !cursor.eat("...") {
-                return Err(expected_action(cursor));
+                return fail(expected_action(cursor));
             }
             let until = time(cursor)?;
             let relative = matches!(when, When::After(_));
             if !relative && !matches!(when, When::At(_)) {
-                return Err(cursor.error_here(
+                return fail(cursor.error_here(
                     "a call that blocks begins at one time",
                     "expected such as `+.1...0.2 read(3, ..., 100) = 100`",
                 ));
@@ -192,7 +203,7 @@ fn action(cursor: &mut Cursor<'_>, when: When) -> Found<Action> {
             calls::call(cursor, Some(until)).map(Action::Call)
         }
         Some(c) if c.is_alphabetic() || c == '_' => calls::call(cursor, None).map(Action::Call),
-        _ => Err(expected_action(cursor)),
+        _ => fail(expected_action(cursor)),
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod compare;
 mod known;
+mod options;
 
 use crate::assertion::{Outcome, Variables};
 use crate::host::{Host, Returned};
@@ -29,6 +30,9 @@ const MOST_STEPS: usize = 1_000_000;
 
 /// How long a packet that may come at any time is waited for.
 const PATIENCE: Duration = Duration::from_secs(3_600);
+
+/// Packets that have left and are not looked at, at most.
+const MOST_PACKETS: usize = 4_000_000;
 
 /// What scripts run against.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,7 +112,6 @@ pub fn run(script: &Script, settings: &Settings) -> Result<Report, SettingsError
         variables: Variables::new(),
         waiting: Vec::new(),
         before: None,
-        strict: false,
         notes: Vec::new(),
         printed: Vec::new(),
         events: 0,
@@ -158,8 +161,6 @@ struct Run<'a> {
     waiting: Vec<Waiting<'a>>,
     /// The time in the script of the event before, if that was a packet that arrived.
     before: Option<Time>,
-    /// Segments are to be as long as the kernel makes them.
-    strict: bool,
     notes: Vec<Note>,
     printed: Vec<String>,
     events: usize,
@@ -197,6 +198,11 @@ impl<'a> Run<'a> {
         for event in &self.script.events {
             self.event(event)?;
             self.events += 1;
+            if self.host.sent.len() > MOST_PACKETS {
+                let line = self.script.line(event.span.start);
+                let what = "millions of packets that nobody looks at".to_owned();
+                return Err(End::NotModelled(line, what));
+            }
         }
         // What still blocks must end.
         while let Some(last) = self
@@ -210,49 +216,6 @@ impl<'a> Run<'a> {
                 continue;
             }
             return Err(self.blocks(&self.waiting[0]));
-        }
-        Ok(())
-    }
-
-    fn options(&mut self) -> Result<(), End> {
-        for option in &self.script.options {
-            let line = self.script.line(option.span.start);
-            let number: Option<u64> = option.value.parse().ok();
-            match (option.name.as_str(), number) {
-                ("tolerance_usecs", Some(us)) => self.tolerance.time = micros(us),
-                ("tolerance_percent", _) if option.value.parse::<f64>().is_ok() => {
-                    self.tolerance.percent = option.value.parse().unwrap_or(0.0);
-                }
-                ("tcp_ts_tick_usecs", Some(us)) => self.tolerance.timestamp_tick = us,
-                ("strict_segments", _) => self.strict = true,
-                ("ip_version", _) if option.value == "ipv4" => {}
-                ("ip_version", _) => {
-                    return Err(End::NotModelled(line, "IPv6".to_owned()));
-                }
-                (
-                    "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
-                    | "connect_port" | "speed" | "tcp_ts_ecr_scaled" | "verbose" | "debug",
-                    _,
-                ) => {}
-                ("mtu", Some(1_500)) => {}
-                (name, _) => self.notes.push(Note {
-                    line,
-                    what: format!("the option `--{name}`"),
-                }),
-            }
-        }
-        if self.strict {
-            let what = "segments cut as a kernel cuts them (`--strict_segments`)";
-            let line = self
-                .script
-                .options
-                .iter()
-                .find(|option| option.name == "strict_segments")
-                .map_or(1, |option| self.script.line(option.span.start));
-            self.notes.push(Note {
-                line,
-                what: what.to_owned(),
-            });
         }
         Ok(())
     }

@@ -42,9 +42,14 @@ impl Wire {
         }
     }
 
-    /// The segment that an arrived one is for the endpoint, whose bytes are acknowledged up to
-    /// `una`; or what of it is not modelled.
-    pub(crate) fn incoming(&self, segment: &Segment, una: u64) -> Result<Packet, String> {
+    /// The packet that an arrived segment is for the endpoint, whose bytes are acknowledged up to
+    /// `una` and which has received everything below `received`; or what of it is not modelled.
+    pub(crate) fn incoming(
+        &self,
+        segment: &Segment,
+        una: u64,
+        received: u64,
+    ) -> Result<Packet, String> {
         let mut packet = Packet::new(0);
         let syn = segment.flags & flag::SYN != 0;
         for (bit, of) in [
@@ -67,20 +72,17 @@ impl Wire {
             .ok()
             .filter(|payload| *payload <= 65_000)
             .ok_or("segments of more than 65,000 bytes")?;
+        // The byte of a stream that a number means: the one near `known`.
+        let near = |number: u32, start: u32, known: u64| {
+            let there = start.wrapping_add(1).wrapping_add(known as u32);
+            let distance = number.wrapping_sub(there).cast_signed();
+            known.saturating_add_signed(i64::from(distance))
+        };
         if !syn {
-            packet.sequence = u64::from(
-                segment
-                    .sequence
-                    .wrapping_sub(self.peer_start.wrapping_add(1)),
-            );
+            packet.sequence = near(segment.sequence, self.peer_start, received);
         }
         let acknowledged = segment.acknowledgement.unwrap_or(0);
-        // The byte of the stream that this means, near what is acknowledged.
-        let near = |number: u32| {
-            let distance = number.wrapping_sub(una as u32 + 1).cast_signed();
-            una.saturating_add_signed(i64::from(distance))
-        };
-        packet.acknowledgement = near(acknowledged);
+        packet.acknowledgement = near(acknowledged, 0, una);
         let shift = self.shifts.filter(|_| !syn).map_or(0, |(_, theirs)| theirs);
         packet.window = u32::from(segment.window.unwrap_or(0)) << shift.min(14);
         packet.bytes = packet.payload.saturating_add(40);

@@ -84,3 +84,56 @@ fn a_script_that_expects_something_else_fails() {
         );
     }
 }
+
+/// Our scripts with something wrong in them: never a panic, and the same verdict twice.
+mod damaged {
+    use super::scripts;
+    use bentpipe_packetdrill::{Script, Settings, run};
+    use proptest::prelude::*;
+
+    /// What takes the place of something in a script.
+    const PIECES: [&str; 20] = [
+        "",
+        " ",
+        "0",
+        "1",
+        "9",
+        "+",
+        ".",
+        "...",
+        "-",
+        "(",
+        ")",
+        "<",
+        ">",
+        "[ce]",
+        "4294967295",
+        "65535",
+        "\n",
+        "`",
+        "sack 1:2 9:8",
+        "+5 ",
+    ];
+
+    proptest! {
+        #[test]
+        fn damaged_scripts_come_to_a_verdict(
+            which in 0usize..64,
+            damages in proptest::collection::vec((0usize..4_000, 0usize..12, 0..PIECES.len()), 1..6),
+        ) {
+            let files = scripts();
+            let mut text = std::fs::read_to_string(&files[which % files.len()]).expect("a text");
+            for (at, length, piece) in damages {
+                let from = at % (text.len() + 1);
+                let to = (from + length).min(text.len());
+                text.replace_range(from..to, PIECES[piece]);
+            }
+            if let Ok(script) = Script::parse("damaged.pkt", &text) {
+                let settings = Settings::default();
+                let first = run(&script, &settings);
+                prop_assert!(first.is_ok());
+                prop_assert_eq!(first, run(&script, &settings));
+            }
+        }
+    }
+}

@@ -15,7 +15,12 @@ const FOREIGN: [&str; 15] = [
     "class", "return", "raise", "global",
 ];
 
-type Found<T> = Result<T, Diagnostic>;
+type Found<T> = Result<T, Box<Diagnostic>>;
+
+/// Something is not understood.
+fn fail<T>(error: Diagnostic) -> Found<T> {
+    Err(Box::new(error))
+}
 
 pub(super) fn statements(text: &str, from: usize) -> Found<Vec<Statement>> {
     let mut reader = Reader { text, at: 0, from };
@@ -26,7 +31,7 @@ pub(super) fn statements(text: &str, from: usize) -> Found<Vec<Statement>> {
             return Ok(statements);
         }
         if statements.len() >= MOST {
-            return Err(reader.error("more statements than are read"));
+            return fail(reader.error("more statements than are read"));
         }
         let at = from + reader.at;
         let kind = reader.statement()?;
@@ -115,9 +120,10 @@ impl<'a> Reader<'a> {
         if self.rest().is_empty() || self.rest().starts_with(['\n', ';']) {
             return Ok(());
         }
-        Err(self
-            .error("a statement goes on where it should end")
-            .label("expected `;` or the end of the line"))
+        fail(
+            self.error("a statement goes on where it should end")
+                .label("expected `;` or the end of the line"),
+        )
     }
 
     fn statement(&mut self) -> Found<Kind> {
@@ -148,9 +154,10 @@ impl<'a> Reader<'a> {
                 self.at = self.text.len();
                 Ok(Kind::Foreign(word.to_owned()))
             }
-            "" => Err(self
-                .error("a statement is missing")
-                .label("expected `assert`, `print` or an assignment")),
+            "" => fail(
+                self.error("a statement is missing")
+                    .label("expected `assert`, `print` or an assignment"),
+            ),
             name => {
                 let operators = [
                     ("+=", Some(Operator::Plus)),
@@ -167,14 +174,14 @@ impl<'a> Reader<'a> {
                 let near = "expected `assert`, `print` or an assignment";
                 self.at = before;
                 self.skip();
-                Err(self.error("a statement that does nothing").label(near))
+                fail(self.error("a statement that does nothing").label(near))
             }
         }
     }
 
     fn expression(&mut self, depth: usize) -> Found<Term> {
         if depth > DEEPEST {
-            return Err(self.error("parentheses are nested too deeply"));
+            return fail(self.error("parentheses are nested too deeply"));
         }
         self.joined(false, depth)
     }
@@ -199,7 +206,7 @@ impl<'a> Reader<'a> {
     fn negated(&mut self, depth: usize) -> Found<Term> {
         if self.eat_word("not") {
             if depth > DEEPEST {
-                return Err(self.error("`not` is nested too deeply"));
+                return fail(self.error("`not` is nested too deeply"));
             }
             return Ok(Term::Not(Box::new(self.negated(depth + 1)?)));
         }
@@ -244,7 +251,7 @@ impl<'a> Reader<'a> {
         while let Some((_, operator)) = operators.iter().find(|(sign, _)| self.eat(sign)) {
             length += 1;
             if length > 1_000 {
-                return Err(self.error("an expression of more than 1,000 parts"));
+                return fail(self.error("an expression of more than 1,000 parts"));
             }
             let right = self.binary(level + 1, depth)?;
             left = Term::Arithmetic(*operator, Box::new(left), Box::new(right));
@@ -255,7 +262,7 @@ impl<'a> Reader<'a> {
     fn simple(&mut self, depth: usize) -> Found<Term> {
         self.skip();
         if depth > DEEPEST {
-            return Err(self.error("an expression is nested too deeply"));
+            return fail(self.error("an expression is nested too deeply"));
         }
         if self.eat("-") {
             return Ok(Term::Minus(Box::new(self.simple(depth + 1)?)));
@@ -275,9 +282,10 @@ impl<'a> Reader<'a> {
         }
         let name = self.word();
         match name {
-            "" => Err(self
-                .error("a value is missing")
-                .label("expected a number, a name, a text or `(`")),
+            "" => fail(
+                self.error("a value is missing")
+                    .label("expected a number, a name, a text or `(`"),
+            ),
             "True" => Ok(Term::Value(Value::Integer(1))),
             "False" | "None" => Ok(Term::Value(Value::Integer(0))),
             _ if self.eat("(") => Ok(Term::Call(name.to_owned(), self.list(depth + 1)?.0)),
@@ -299,7 +307,7 @@ impl<'a> Reader<'a> {
             if self.eat(",") {
                 commas = true;
             } else if !self.rest().starts_with(')') {
-                return Err(self.error("a list goes on").label("expected `,` or `)`"));
+                return fail(self.error("a list goes on").label("expected `,` or `)`"));
             }
         }
     }
@@ -308,7 +316,7 @@ impl<'a> Reader<'a> {
         let rest = self.rest();
         let mark = &rest[..1];
         let Some(end) = rest[1..].find(mark) else {
-            return Err(self.error("a text without its end"));
+            return fail(self.error("a text without its end"));
         };
         self.at += end + 2;
         Ok(Term::Value(Value::Text(rest[1..=end].to_owned())))
@@ -331,7 +339,7 @@ impl<'a> Reader<'a> {
                 self.at += text.len();
                 Ok(Term::Value(value))
             }
-            None => Err(self.error(format!("`{text}` is no number"))),
+            None => fail(self.error(format!("`{text}` is no number"))),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! System calls: `setsockopt(4, SOL_SOCKET, SO_SNDBUF, [200000], 4) = 0`.
 
-use super::Found;
 use super::cursor::Cursor;
+use super::{Found, fail};
 use crate::script::{Call, Expression};
 use bentpipe_document::Diagnostic;
 
@@ -12,7 +12,7 @@ const DEEPEST: usize = 32;
 pub(super) fn call(cursor: &mut Cursor<'_>, until: Option<u64>) -> Found<Call> {
     let name = cursor.word().to_owned();
     if name.is_empty() {
-        return Err(cursor.error_here("a system call is missing", "expected its name"));
+        return fail(cursor.error_here("a system call is missing", "expected its name"));
     }
     cursor.expect("(", "a system call")?;
     let arguments = list(cursor, ")", 0)?;
@@ -27,8 +27,8 @@ pub(super) fn call(cursor: &mut Cursor<'_>, until: Option<u64>) -> Found<Call> {
     if cursor.peek() == Some('(') {
         let start = cursor.start();
         if cursor.until(")").is_none() {
-            return Err(
-                Diagnostic::at(start..start + 1, "a note without its end").label("no `)` follows")
+            return fail(
+                Diagnostic::at(start..start + 1, "a note without its end").label("no `)` follows"),
             );
         }
     }
@@ -58,7 +58,7 @@ fn list(cursor: &mut Cursor<'_>, end: &str, depth: usize) -> Found<Vec<Expressio
 
 fn expression(cursor: &mut Cursor<'_>, depth: usize) -> Found<Expression> {
     if depth > DEEPEST {
-        return Err(cursor.error_here("brackets are nested too deeply", "here"));
+        return fail(cursor.error_here("brackets are nested too deeply", "here"));
     }
     let first = simple(cursor, depth)?;
     if cursor.eat("|") {
@@ -103,7 +103,7 @@ fn simple(cursor: &mut Cursor<'_>, depth: usize) -> Found<Expression> {
             match i64::from_str_radix(digits, if hex { 16 } else { 10 }) {
                 Ok(number) if negative => Ok(Expression::Integer(-number)),
                 Ok(number) => Ok(Expression::Integer(number)),
-                Err(_) => Err(Diagnostic::at(
+                Err(_) => fail(Diagnostic::at(
                     start..cursor.at(),
                     "a number that cannot be read",
                 )),
@@ -117,7 +117,7 @@ fn simple(cursor: &mut Cursor<'_>, depth: usize) -> Found<Expression> {
             }
             Ok(Expression::Name(name))
         }
-        _ => Err(cursor.error_here(
+        _ => fail(cursor.error_here(
             "an argument is missing",
             "expected a number, a name, a text, `[...]`, `{...}` or `...`",
         )),

@@ -1,5 +1,6 @@
 //! A position in the text of a script.
 
+use super::{Found, fail};
 use bentpipe_document::Diagnostic;
 
 /// The position. Everything but `*_exact` skips white space and comments first.
@@ -119,15 +120,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// A whole number that is no larger than `most`.
-    pub(super) fn integer(&mut self, what: &str, most: u64) -> Result<u64, Diagnostic> {
+    pub(super) fn integer(&mut self, what: &str, most: u64) -> Found<u64> {
         let start = self.start();
         let digits = self.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {
-            return Err(self.error_here(format!("{what} is missing"), "expected a number"));
+            return fail(self.error_here(format!("{what} is missing"), "expected a number"));
         }
         match digits.parse::<u64>() {
             Ok(number) if number <= most => Ok(number),
-            _ => Err(
+            _ => fail(
                 Diagnostic::at(start..self.at, format!("{what} is too large"))
                     .label(format!("expected at most {most}")),
             ),
@@ -150,24 +151,26 @@ impl<'a> Cursor<'a> {
     }
 
     /// A text between two `quote`s.
-    pub(super) fn quoted(&mut self, quote: char) -> Result<String, Diagnostic> {
+    pub(super) fn quoted(&mut self, quote: char) -> Found<String> {
         let start = self.start();
         if !self.eat_exact(quote.encode_utf8(&mut [0; 4])) {
-            return Err(self.error_here("a text is missing", format!("expected `{quote}`")));
+            return fail(self.error_here("a text is missing", format!("expected `{quote}`")));
         }
         match self.until(quote.encode_utf8(&mut [0; 4])) {
             Some(text) => Ok(text.to_owned()),
-            None => Err(Diagnostic::at(start..start + 1, "a text without its end")
-                .label(format!("no other `{quote}` follows"))),
+            None => fail(
+                Diagnostic::at(start..start + 1, "a text without its end")
+                    .label(format!("no other `{quote}` follows")),
+            ),
         }
     }
 
     /// Takes `word`, or says that `what` lacks it.
-    pub(super) fn expect(&mut self, word: &str, what: &str) -> Result<(), Diagnostic> {
+    pub(super) fn expect(&mut self, word: &str, what: &str) -> Found<()> {
         self.skip();
         match self.eat_exact(word) {
             true => Ok(()),
-            false => Err(self.error_here(
+            false => fail(self.error_here(
                 format!("{what} lacks `{word}`"),
                 format!("expected `{word}`"),
             )),

@@ -1,7 +1,7 @@
 //! Packets: `< S 0:0(0) win 32792 <mss 1000,sackOK,nop,nop,nop,wscale 7>`.
 
-use super::Found;
 use super::cursor::Cursor;
+use super::{Found, fail};
 use crate::script::{Action, Ecn, Segment, TcpOption, flag};
 use bentpipe_document::Diagnostic;
 
@@ -52,7 +52,7 @@ pub(super) fn packet(cursor: &mut Cursor<'_>, into: impl Fn(Segment) -> Action) 
         // Ports.
         cursor.integer("a port", 65_535)?;
         if !cursor.eat(">") {
-            return Err(cursor.error_here(
+            return fail(cursor.error_here(
                 "a packet begins with its flags",
                 "expected flags, such as `.`, `P.` or `S`, or two ports",
             ));
@@ -118,12 +118,14 @@ fn ip_header(cursor: &mut Cursor<'_>) -> Found<IpHeader> {
         (Some(_), _) | (None, "flowlabel") => Ok(IpHeader::Foreign("IPv6 flow labels")),
         (None, "tos") => Ok(IpHeader::Foreign("the IP field TOS")),
         (None, "ttl") => Ok(IpHeader::Foreign("the IP field TTL")),
-        _ => Err(Diagnostic::at(
-            start..cursor.at(),
-            format!("unknown part of an IP header: `{word}`"),
-        )
-        .label("expected `noecn`, `ect0`, `ect1`, `ect01` or `ce`")
-        .suggest_from(word, Ecn::NAMES.iter().map(|(name, _)| *name))),
+        _ => fail(
+            Diagnostic::at(
+                start..cursor.at(),
+                format!("unknown part of an IP header: `{word}`"),
+            )
+            .label("expected `noecn`, `ect0`, `ect1`, `ect01` or `ce`")
+            .suggest_from(word, Ecn::NAMES.iter().map(|(name, _)| *name)),
+        ),
     }
 }
 
@@ -142,16 +144,18 @@ fn flags(cursor: &mut Cursor<'_>) -> Found<Option<u16>> {
         match flag::LETTERS.iter().find(|(known, _)| *known == letter) {
             Some((_, bit)) => flags |= bit,
             None => {
-                return Err(Diagnostic::at(
-                    start..cursor.at(),
-                    format!("unknown flag `{letter}` of a TCP segment"),
-                )
-                .label("expected flags out of `FSRP.UEWA`, or `-` for none"));
+                return fail(
+                    Diagnostic::at(
+                        start..cursor.at(),
+                        format!("unknown flag `{letter}` of a TCP segment"),
+                    )
+                    .label("expected flags out of `FSRP.UEWA`, or `-` for none"),
+                );
             }
         }
     }
     if letters.is_empty() {
-        return Err(cursor.error_here("a packet without flags", "expected flags, such as `.`"));
+        return fail(cursor.error_here("a packet without flags", "expected flags, such as `.`"));
     }
     Ok(Some(flags))
 }
@@ -167,11 +171,13 @@ fn sequence(cursor: &mut Cursor<'_>) -> Found<(u32, u32)> {
     let payload = cursor.integer("a length", 1 << 30)?;
     cursor.expect(")", "a length")?;
     if (from as u32).wrapping_add(payload as u32) != to as u32 {
-        return Err(Diagnostic::at(
-            start..cursor.at(),
-            format!("{from} and {payload} bytes do not end at {to}"),
-        )
-        .label(format!("expected {from}:{}({payload})", from + payload)));
+        return fail(
+            Diagnostic::at(
+                start..cursor.at(),
+                format!("{from} and {payload} bytes do not end at {to}"),
+            )
+            .label(format!("expected {from}:{}({payload})", from + payload)),
+        );
     }
     Ok((from as u32, payload as u32))
 }
@@ -186,7 +192,7 @@ fn options(cursor: &mut Cursor<'_>) -> Found<Option<Vec<TcpOption>>> {
     loop {
         options.push(option(cursor)?);
         if options.len() > 40 {
-            return Err(cursor.error_here("more options than a header holds", "one too many"));
+            return fail(cursor.error_here("more options than a header holds", "one too many"));
         }
         if cursor.eat(">") {
             return Ok(Some(options));
@@ -227,9 +233,11 @@ fn option(cursor: &mut Cursor<'_>) -> Found<TcpOption> {
             let known = FOREIGN_OPTIONS.iter().find(|(name, _)| *name == word);
             let Some((_, name)) = known else {
                 let error = format!("unknown TCP option `{word}`");
-                return Err(Diagnostic::at(start..cursor.at().max(start + 1), error)
-                    .label("expected mss, wscale, sackOK, sack, TS, nop or eol")
-                    .suggest_from(word, KNOWN));
+                return fail(
+                    Diagnostic::at(start..cursor.at().max(start + 1), error)
+                        .label("expected mss, wscale, sackOK, sack, TS, nop or eol")
+                        .suggest_from(word, KNOWN),
+                );
             };
             cursor.take_while(|c| c != ',' && c != '>' && c != '\n');
             TcpOption::Foreign(name)
