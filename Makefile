@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux held reproduce advice questions same ledger evidence
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux fidelity-packetdrill held reproduce advice questions same ledger evidence
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -215,6 +215,12 @@ held:
 fidelity-linux:
 	$(CARGO) build --release $(WITH)
 	python3 fidelity/linux/hard.py
+
+# packetdrill scripts of others, which are not in this repository, against the profile `linux`:
+# `make fidelity-packetdrill DIR=packetdrill/gtests/net/tcp`.
+fidelity-packetdrill:
+	$(CARGO) build --release --quiet
+	python3 fidelity/packetdrill.py $(DIR) --fails
 
 # Every cell and every claim of every paper against its recorded verdict, and
 # every number that README.md and papers/*/README.md quote: four minutes on two

@@ -129,6 +129,7 @@ fn transport(setting: &Setting) -> Transport {
         ecn: false,
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
+        kernel: bentpipe_tcp::KernelSettings::DEFAULT,
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod explore;
 mod fit;
 pub(crate) mod gateway;
 pub(crate) mod kernel;
+mod packetdrill;
 mod question;
 mod recorded;
 mod studies;
@@ -19,6 +20,7 @@ pub(crate) use explore::Explore;
 pub(crate) use fit::Fit;
 pub(crate) use gateway::Gateway;
 pub(crate) use kernel::{Kernel, KernelCommand, KernelList};
+pub(crate) use packetdrill::Packetdrill;
 pub(crate) use recorded::Recorded;
 pub(crate) use studies::{Merge, Pages, Reproduce, Slurm, Study, StudyCommand, Where};
 
@@ -41,7 +43,7 @@ use std::path::PathBuf;
                   scenarios and studies, such as `bentpipe help queue`; `bentpipe help topics` \
                   lists them. Data goes to stdout, talk to stderr. \
                   Exit status: 0 done, 1 ran but a check changed for the worse, an emulator did not \
-                  keep up, no download ended or `diff` found differences, 2 could not run."
+                  keep up, no download ended, `diff` found differences or a script did not pass, 2 could not run."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -63,6 +65,7 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     Explore(Explore),
     Trace(Trace),
+    Packetdrill(Packetdrill),
     Emulate(Emulate),
     Gateway(Gateway),
     Transports(Transports),

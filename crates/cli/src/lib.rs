@@ -25,6 +25,7 @@ mod map;
 mod new;
 mod output;
 mod outputs;
+mod packetdrill;
 mod progress;
 mod recorded;
 mod reproduce;
@@ -44,7 +45,7 @@ use std::process::ExitCode;
 
 /// Runs the command line `arguments`, the program's name first, and says with
 /// which status the process shall end: 0 done, 1 ran but a check changed for the worse, an
-/// emulator did not keep up, no download ended or `diff` found differences, 2 could not run.
+/// emulator did not keep up, no download ended, `diff` found differences or a script did not pass, 2 could not run.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(arguments))
 }
@@ -86,6 +87,7 @@ fn dispatch(command: Command, arguments: &[OsString], out: &mut Output) -> Resul
         Command::Reproduce(args) => reproduce::main(&args, out),
         Command::Explore(args) => explore::main(&args, out),
         Command::Trace(args) => trace::main(&args, out),
+        Command::Packetdrill(args) => packetdrill::main(&args, out),
         Command::Emulate(args) => emulate::main(&args, out),
         Command::Gateway(args) => gateway::main(&args, out),
         Command::Transports(args) => transports::main(&args, out),

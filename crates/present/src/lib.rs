@@ -43,6 +43,7 @@ mod measures;
 mod message;
 pub mod outcome;
 pub mod output;
+pub mod packetdrill;
 pub mod question;
 pub mod scenario;
 pub mod schema;

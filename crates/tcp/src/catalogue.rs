@@ -26,7 +26,8 @@ pub use named::{
 };
 
 use crate::{
-    CongestionControlChoice, DelayedAck, HostProfile, Pacing, Polling, Recovery, Transport,
+    CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Pacing, Polling, Recovery,
+    Transport,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -238,6 +239,7 @@ impl TransportSettings {
             ecn: self.ecn.unwrap_or(false),
             minimum_rto: self.minimum_rto,
             polling: self.polling.unwrap_or_default(),
+            kernel: KernelSettings::DEFAULT,
         };
         let full = DEFAULT_PACKET - transport.header_bytes();
         transport.mss = self.mss.unwrap_or(full);

@@ -102,7 +102,8 @@ fn receiver_of(transport: &Transport, sender: &Sender, window: u32) -> Receiver 
     let reports = !stack.is_ns2();
     let mut receiver = Receiver::new(transport.delayed_ack, sender.uses_sack(), reports, window);
     if stack == StackKind::Linux {
-        let quickack = QuickAck::new(transport.delayed_ack, window, sender.core.mss);
+        let mut quickack = QuickAck::new(transport.delayed_ack, window, sender.core.mss);
+        quickack.set_tick(transport.kernel.tick);
         receiver.set_quickack(quickack);
     }
     if transport.ecn && transport.ecn_echo() == EcnEcho::EachChange {

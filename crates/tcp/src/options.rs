@@ -106,6 +106,39 @@ pub struct DelayedAck {
     pub quick_acks: u32,
 }
 
+/// Settings of a kernel of profile `linux`: what its build and its sysctls say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct KernelSettings {
+    /// Time between two ticks of its clock, by which timers are late (`CONFIG_HZ`).
+    pub tick: Duration,
+    /// cwnd decays after idle times (`tcp_slow_start_after_idle`); where `None`, as the
+    /// profile has it.
+    pub restart_after_idle: Option<bool>,
+    /// Tail losses are probed for (`tcp_early_retrans`).
+    pub tail_loss_probes: bool,
+}
+
+impl KernelSettings {
+    /// Those of most distributions: 250 ticks a second, everything on.
+    pub const DEFAULT: KernelSettings = KernelSettings {
+        tick: Duration::from_millis(4),
+        restart_after_idle: None,
+        tail_loss_probes: true,
+    };
+
+    /// True for the default, which no hash of a scenario counts.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == KernelSettings::DEFAULT
+    }
+}
+
+impl Default for KernelSettings {
+    fn default() -> KernelSettings {
+        KernelSettings::DEFAULT
+    }
+}
+
 /// How the sender spaces its packets.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub enum Pacing {

@@ -16,7 +16,7 @@ mod zero_window;
 
 pub use counters::SenderCounters;
 
-use crate::options::Recovery;
+use crate::options::{KernelSettings, Recovery};
 use crate::packet::Packet;
 use crate::profile::{Rules, StackKind};
 use crate::rate::RateSampler;
@@ -66,6 +66,9 @@ pub(crate) struct Options {
     pub(crate) limited_transmit: bool,
     pub(crate) recovery_fix: bool,
     pub(crate) undo: bool,
+    /// cwnd decays after idle times.
+    pub(crate) restart_after_idle: bool,
+    pub(crate) kernel: KernelSettings,
 }
 
 /// The retransmission timer, which also paces the probes of a closed window.
@@ -156,6 +159,11 @@ impl Core {
                 limited_transmit: transport.limited_transmit,
                 recovery_fix: transport.recovery_fix,
                 undo: transport.undo,
+                restart_after_idle: transport
+                    .kernel
+                    .restart_after_idle
+                    .unwrap_or(rules.restart_after_idle),
+                kernel: transport.kernel,
             },
             cc,
             window,

@@ -1,7 +1,7 @@
 //! A transport: a whole TCP endpoint's settings under one name.
 
 use crate::catalogue::TransportSettings;
-use crate::options::{DelayedAck, Pacing, Polling, Recovery};
+use crate::options::{DelayedAck, KernelSettings, Pacing, Polling, Recovery};
 use crate::packet::CONGESTION_HEADER_BYTES;
 use crate::profile::{HostProfile, StackKind};
 use bentpipe_cc::{
@@ -97,6 +97,9 @@ pub struct Transport {
     /// How the sender polls its receiver, with [`Recovery::Stp`].
     #[serde(skip_serializing_if = "Polling::is_default")]
     pub polling: Polling,
+    /// Settings of the kernel, on profile `linux`.
+    #[serde(skip_serializing_if = "KernelSettings::is_default")]
+    pub kernel: KernelSettings,
 }
 
 /// Bytes around the payload of a stream between two boxes of the gateway: IPv4 20,

@@ -33,6 +33,7 @@ fn every_command_explains_itself() {
         "study",
         "reproduce",
         "trace",
+        "packetdrill",
         "emulate",
         "gateway",
         "transports",

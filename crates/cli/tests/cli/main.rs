@@ -24,6 +24,7 @@ mod kernel;
 mod live;
 mod map;
 mod orbits;
+mod packetdrill;
 mod report;
 mod run;
 mod study;

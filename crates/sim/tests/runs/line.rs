@@ -147,6 +147,7 @@ pub(crate) fn named(congestion_control: &str, recovery: Recovery) -> Transport {
         ecn: false,
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
+        kernel: bentpipe_tcp::KernelSettings::DEFAULT,
     }
 }
 

@@ -79,7 +79,7 @@ impl Endpoint {
             // A sink of ns-2 has no timer for its answer.
             let due = now + self.handshake_rtt().rto();
             self.handshake.deadline = if self.receiver.is_linux() {
-                wheel::expiry(now, due)
+                wheel::expiry(self.sender.core.options.kernel.tick, now, due)
             } else {
                 due
             };

@@ -50,7 +50,7 @@ impl Linux {
             return;
         }
         self.limited.used = self.limited.used.max(outstanding);
-        if s.rules.restart_after_idle
+        if s.options.restart_after_idle
             && !s.options.owns_window
             && now.since(self.limited.full_at) >= s.rtt.rto()
         {
@@ -84,7 +84,7 @@ impl Linux {
     pub(super) fn restart(&mut self, s: &mut Core, now: Time) {
         let rto = s.rtt.rto();
         let mut idle = now.since(s.last_sent_at);
-        if !s.rules.restart_after_idle
+        if !s.options.restart_after_idle
             || s.options.owns_window
             || !s.has_sent()
             || s.board.outstanding() > 0

@@ -39,7 +39,8 @@ impl Linux {
     /// Sets the timer to a probe, unless the state allows none; `from_now` if the
     /// timeout would count from now.
     pub(super) fn schedule_probe(&mut self, s: &mut Core, now: Time, from_now: bool) -> bool {
-        let quiet = matches!(self.state, State::Open | State::Cwr);
+        let quiet =
+            s.options.kernel.tail_loss_probes && matches!(self.state, State::Open | State::Cwr);
         let Some(head) = Linux::head_sent_at(s).filter(|_| quiet) else {
             return false;
         };

@@ -35,7 +35,7 @@
 //! when it is read unless the session is interactive.
 
 use crate::linux::wheel::expiry;
-use crate::options::DelayedAck;
+use crate::options::{DelayedAck, KernelSettings};
 use crate::packet::{Packet, is_older, timestamp};
 use bentpipe_units::{Duration, Time};
 
@@ -67,6 +67,8 @@ const SMALL: u32 = 128;
 pub(crate) struct QuickAck {
     /// The rule as the transport gives it.
     rule: DelayedAck,
+    /// Granularity of the timer.
+    tick: Duration,
     /// The first byte of the connection.
     first: u64,
     /// Segments that are still acknowledged at once.
@@ -119,6 +121,7 @@ impl QuickAck {
     pub(crate) fn new(rule: DelayedAck, largest: u32, mss: u32) -> QuickAck {
         QuickAck {
             rule,
+            tick: KernelSettings::DEFAULT.tick,
             first: 0,
             quick: 0,
             interactive: rule.quick_acks == 0,
@@ -142,6 +145,11 @@ impl QuickAck {
             most: 10 * u64::from(mss),
             echo: None,
         }
+    }
+
+    /// The kernel's clock ticks every `tick`.
+    pub(crate) fn set_tick(&mut self, tick: Duration) {
+        self.tick = tick;
     }
 
     /// The largest window.
@@ -300,7 +308,7 @@ impl QuickAck {
             }
         }
         wait = wait.min(self.rule.timer);
-        let by = expiry(now, now + wait);
+        let by = expiry(self.tick, now, now + wait);
         if deadline == Time::MAX {
             return Decision::By(by);
         }

@@ -69,7 +69,7 @@ impl Rfc {
     #[inline]
     fn restart_after_idle(&mut self, s: &mut Core, now: Time) {
         if s.board.outstanding() == 0
-            && s.rules.restart_after_idle
+            && s.options.restart_after_idle
             && s.has_sent()
             && now.since(s.last_sent_at) > s.rtt.rto()
             && !s.options.owns_window
