@@ -4,8 +4,10 @@
 //!   endpoint that offers everything; when the answer says what holds, another one is opened at the
 //!   same time in the past and takes its place. Endpoints have no clock, so it is as if it had been
 //!   the only one.
-//! - Data segments carry an acknowledgement; an ACK that only a timer would send and that a data
-//!   segment has carried meanwhile does not leave.
+//! - Data segments carry an acknowledgement; an ACK that a data segment carries at once, or that only
+//!   a timer would send after one has carried it, does not leave.
+//! - An endpoint looks at acknowledgement, SACK blocks and window of a segment with data only where
+//!   that advances: it gets them as a segment of their own, behind the data.
 //! - Nagle's algorithm in Minshall's form, `TCP_CORK` and `MSG_MORE` hold the last, short segment
 //!   of what was written back.
 //! - What the application has not read is counted here; the endpoint takes it for read.
@@ -16,7 +18,7 @@ use bentpipe_tcp::packet::{Packet, ecn, flags};
 use bentpipe_tcp::{ConnectionState, Endpoint, Transport, TransportError};
 use bentpipe_units::{Bytes, Time};
 
-/// A segment that has left, and the timestamp that the endpoint gave it.
+/// A segment that has left, and when.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) at: Time,
@@ -56,6 +58,8 @@ pub(crate) struct Connection {
     last_acknowledged: u64,
     /// Up to where the peer may send.
     edge: u64,
+    /// The window of the last segment that arrived.
+    peer_window: u32,
     /// The timestamp to echo.
     stamp_recent: u32,
     pub(crate) data_received_at: Time,
@@ -87,6 +91,7 @@ impl Connection {
             acknowledged_with_data: 0,
             last_acknowledged: 0,
             edge: 0,
+            peer_window: 0,
             stamp_recent: 0,
             data_received_at: now,
             is_orphan: false,
@@ -223,24 +228,32 @@ impl Connection {
         }
         let mut out = Vec::new();
         if carries && self.is_open() {
-            // The endpoint looks at the acknowledgement in data only where it advances.
+            let data = Packet {
+                acknowledgement: packet.acknowledgement.min(una),
+                sack_count: 0,
+                ..packet
+            };
+            let mut answers = Vec::new();
+            self.endpoint.on_packet(now, &data, &mut answers);
             let bare = Packet {
                 payload: 0,
                 flags: packet.flags & !(flags::FIN | flags::CWR),
                 ecn: ecn::NOT_CAPABLE,
                 ..packet
             };
-            let tells = packet.sack_count > 0 || packet.acknowledgement > una;
-            if tells {
+            let updates = packet.window != self.peer_window && packet.acknowledgement == una;
+            if packet.sack_count > 0 || packet.acknowledgement > una || updates {
                 self.endpoint.on_packet(now, &bare, &mut out);
             }
-            let rest = Packet {
-                sack_count: 0,
-                ..packet
-            };
-            self.endpoint.on_packet(now, &rest, &mut out);
+            if out.iter().any(|packet| packet.payload > 0) {
+                answers.retain(|answer| !is_plain_ack(answer));
+            }
+            self.leave(now, answers);
         } else {
             self.endpoint.on_packet(now, &packet, &mut out);
+        }
+        if packet.acknowledgement >= una {
+            self.peer_window = packet.window;
         }
         self.leave(now, out);
         self.push(now);

@@ -33,12 +33,7 @@ impl Script {
         let mut cursor = Cursor::new(text);
         let read = options(&mut cursor).and_then(|options| Ok((options, events(&mut cursor)?)));
         match read {
-            Ok((options, events)) => Ok(Script {
-                name: name.to_owned(),
-                options,
-                events,
-                source: text.to_owned(),
-            }),
+            Ok((options, events)) => Ok(Script::new(name, text, options, events)),
             Err(error) => Err(Diagnostics::single(&Origin::file(name, text), *error)),
         }
     }

@@ -13,15 +13,37 @@ pub struct Script {
     pub options: Vec<ScriptOption>,
     /// What happens, in the order of the file.
     pub events: Vec<Event>,
-    pub(crate) source: String,
+    source: String,
+    /// The byte at which each line begins.
+    lines: Vec<usize>,
 }
 
 impl Script {
+    pub(crate) fn new(
+        name: &str,
+        source: &str,
+        options: Vec<ScriptOption>,
+        events: Vec<Event>,
+    ) -> Script {
+        let breaks = source
+            .bytes()
+            .enumerate()
+            .filter(|(_, byte)| *byte == b'\n');
+        Script {
+            name: name.to_owned(),
+            options,
+            events,
+            source: source.to_owned(),
+            lines: std::iter::once(0)
+                .chain(breaks.map(|(at, _)| at + 1))
+                .collect(),
+        }
+    }
+
     /// The line, from 1, of a byte offset.
     #[must_use]
     pub fn line(&self, at: usize) -> usize {
-        let before = self.source.as_bytes().iter().take(at);
-        1 + before.filter(|byte| **byte == b'\n').count()
+        self.lines.partition_point(|start| *start <= at)
     }
 
     /// The rest of the line from a byte offset on.
