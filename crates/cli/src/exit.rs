@@ -15,11 +15,7 @@ pub(crate) enum Status {
     Done,
     /// Ran, but a check changed for the worse, or an emulator did not keep up.
     Worse,
-    /// As another program did that it was told to run.
-    #[cfg_attr(
-        not(all(feature = "linux", target_os = "linux")),
-        expect(dead_code, reason = "only `emulate` runs other programs")
-    )]
+    /// With this exit status: that of a program it was told to run, or one of its own.
     Of(u8),
 }
 

@@ -89,9 +89,10 @@ pub fn question_of(answer: &Answer, users: &str) -> Vec<String> {
     };
     let loss = loss(answer);
     let rate = rate(answer);
-    let colon = match answer.traffic {
-        Traffic::Mix(_) => ":",
-        _ => "",
+    let colon = if matches!(answer.traffic, Traffic::Mix(_)) {
+        ":"
+    } else {
+        ""
     };
     let mut text = format!(
         "{users}{colon} {what} over {rate}, RTT {}{mean}, loss {loss}, queue {}",
