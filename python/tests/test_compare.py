@@ -149,7 +149,7 @@ def test_terminals_are_one_unless_they_are_named(command: Command) -> None:
     chosen = {"users": 4, "size": "100 kB", "runs": 1, "transport": "cubic"}
     several = bentpipe.compare(terminals=2, **chosen)  # type: ignore[arg-type]
     assert several.to_dict()["terminals"] == 2
-    assert "link.return-2" in several.scenario("cubic")
+    assert "link.return-2" in several.scenario("cubic").to_toml()
     words = ["compare", "--users=4", "--size=100 kB", "--runs=1", "--transport=cubic", "--json"]
     assert json.loads(command(*words, "--terminals=2").stdout) == several.to_dict()
     one = bentpipe.compare(terminals=1, **chosen)  # type: ignore[arg-type]
