@@ -168,7 +168,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) pcap: Option<PathBuf>,
     /// Which end of the flows --pcap listens at
-    #[arg(long, value_name = "END", default_value = "from")]
+    #[arg(long, value_name = "END", default_value = "from", requires = "pcap")]
     pub(crate) pcap_at: PcapAt,
     #[command(flatten)]
     pub(crate) recorded: Recorded,

@@ -11,7 +11,8 @@ const SHOWN: usize = 60;
 
 /// What differs, with the defaults of both resolved. Scenarios that only their files can
 /// say, with counted nodes, media, constellations or traces, are compared as those are
-/// written, and by what they amount to where that is the same.
+/// written, and by what they amount to where that is the same, or where the other is not
+/// one of these: what is written in another form is no difference.
 pub(super) fn settings(before: &Scenario, after: &Scenario) -> Vec<SettingChange> {
     let resolved = |scenario: &Scenario| {
         scenario
@@ -19,8 +20,10 @@ pub(super) fn settings(before: &Scenario, after: &Scenario) -> Vec<SettingChange
             .ok()
             .and_then(|text| table(&text))
     };
-    if let (Some(a), Some(b)) = (resolved(before), resolved(after)) {
-        return of_tables(&a, &b);
+    match (resolved(before), resolved(after)) {
+        (Some(a), Some(b)) => return of_tables(&a, &b),
+        (None, None) => {}
+        _ => return of_models(before, after),
     }
     let is_same = Scenario {
         name: before.name.clone(),

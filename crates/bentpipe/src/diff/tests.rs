@@ -58,6 +58,23 @@ fn tables_of_one_side_are_one_difference() {
     assert_eq!(back.len(), found.len());
 }
 
+/// A counted node cannot be written as what it amounts to, but what else there is can be compared.
+#[test]
+fn forms_of_writing_are_no_difference_beside_counted_nodes() {
+    let text = template();
+    let counted = text.replace("[node.client]", "[node.client]\ncount = 2");
+    assert_ne!(counted, text, "the template has a client");
+    for found in [settings(&text, &counted), settings(&counted, &text)] {
+        assert!(!found.is_empty());
+        let same = ["packet_error_rate", "initial_window", "rate", "duration"];
+        let wrong = found
+            .iter()
+            .filter(|change| change.before.is_some() && change.after.is_some())
+            .find(|change| same.iter().any(|key| change.path.ends_with(key)));
+        assert_eq!(wrong, None, "{found:?}");
+    }
+}
+
 fn outcome(seed: u64) -> String {
     let scenario = crate::parse(crate::template()).unwrap();
     let outcome = crate::Run::new(&scenario).seed(seed).execute().unwrap();
