@@ -4,6 +4,7 @@ use super::SettingChange;
 use super::flat::{self, Flat, joined};
 use bentpipe_document::{Parsed, Table, Value, key_text};
 use bentpipe_scenario::Scenario;
+use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// Tables of which one scenario has none are one difference, with as many of their keys as
 /// fit.
@@ -11,8 +12,8 @@ const SHOWN: usize = 60;
 
 /// What differs, with the defaults of both resolved. Scenarios that only their files can
 /// say, with counted nodes, media, constellations or traces, are compared as those are
-/// written, and by what they amount to where that is the same, or where the other is not
-/// one of these: what is written in another form is no difference.
+/// written, and by what they amount to where that is the same. Where only one is such a scenario,
+/// what the other says beyond it are defaults, and no difference.
 pub(super) fn settings(before: &Scenario, after: &Scenario) -> Vec<SettingChange> {
     let resolved = |scenario: &Scenario| {
         scenario
@@ -20,10 +21,9 @@ pub(super) fn settings(before: &Scenario, after: &Scenario) -> Vec<SettingChange
             .ok()
             .and_then(|text| table(&text))
     };
-    match (resolved(before), resolved(after)) {
-        (Some(a), Some(b)) => return of_tables(&a, &b),
-        (None, None) => {}
-        _ => return of_models(before, after),
+    let forms = (resolved(before), resolved(after));
+    if let (Some(a), Some(b)) = &forms {
+        return of_tables(a, b);
     }
     let is_same = Scenario {
         name: before.name.clone(),
@@ -35,10 +35,60 @@ pub(super) fn settings(before: &Scenario, after: &Scenario) -> Vec<SettingChange
         (Some(a), Some(b)) if !is_same => of_tables(&a, &b),
         _ => Vec::new(),
     };
+    let of_files = match forms {
+        (Some(_), None) => of_forms(of_files, |change| &change.after, before, after),
+        (None, Some(_)) => of_forms(of_files, |change| &change.before, before, after),
+        _ => of_files,
+    };
     match of_files.is_empty() {
         false => of_files,
         true => of_models(before, after),
     }
+}
+
+/// The differences less those of form, where one side has its defaults resolved and `written` is
+/// what a change has of the other.
+fn of_forms(
+    changes: Vec<SettingChange>,
+    written: fn(&SettingChange) -> &Option<String>,
+    before: &Scenario,
+    after: &Scenario,
+) -> Vec<SettingChange> {
+    let transports = |scenario: &Scenario| {
+        let all = scenario.flows.iter().filter_map(|f| f.transport.as_ref());
+        let named = all.map(|t| (t.name.clone(), serde_json::to_string(t).unwrap_or_default()));
+        named.collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let same_transports = transports(before) == transports(after);
+    let is_real = |change: &SettingChange| {
+        let is_same = match (&change.before, &change.after) {
+            (Some(a), Some(b)) => means_the_same(a, b),
+            _ => false,
+        };
+        let is_base = same_transports && change.path.starts_with("transport.");
+        written(change).is_some() && !is_same && !is_base
+    };
+    changes.into_iter().filter(is_real).collect()
+}
+
+/// True if two values are one in two forms: `0.001` and `0.1%`, `{ kind = "perfect" }` and
+/// `perfect`.
+fn means_the_same(a: &str, b: &str) -> bool {
+    fn equal<T: std::str::FromStr + PartialEq>(a: &str, b: &str) -> bool {
+        matches!((a.parse::<T>(), b.parse::<T>()), (Ok(a), Ok(b)) if a == b)
+    }
+    let bare = |text: &str| {
+        let kind = text.strip_prefix("{ kind = \"");
+        let kind = kind.and_then(|rest| rest.strip_suffix("\" }"));
+        kind.unwrap_or(text).to_owned()
+    };
+    let (a, b) = (&bare(a), &bare(b));
+    a == b
+        || equal::<f64>(a, b)
+        || equal::<Ratio>(a, b)
+        || equal::<Rate>(a, b)
+        || equal::<Duration>(a, b)
+        || equal::<Bytes>(a, b)
 }
 
 fn table(text: &str) -> Option<Table> {
