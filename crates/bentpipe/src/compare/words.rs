@@ -70,11 +70,17 @@ impl Answer {
         if self.rows.len() == 1 {
             return "no other setting was compared";
         }
-        let mut rejected = self.verdict.rejected.iter().map(|(_, objection)| objection);
-        match rejected.find(|o| **o != Objection::Unavailable) {
-            Some(Objection::Harms(_)) => "everything faster slows others down too much",
-            Some(Objection::Wastes(_)) => "everything faster retransmits too much",
-            _ => "nothing available is worth a change",
+        let rejected = self.verdict.rejected.iter().map(|(_, objection)| objection);
+        let (mut harms, mut wastes) = (false, false);
+        for objection in rejected {
+            harms |= matches!(objection, Objection::Harms(_));
+            wastes |= matches!(objection, Objection::Wastes(_));
+        }
+        match (harms, wastes) {
+            (true, true) => "everything faster slows others down or retransmits too much",
+            (true, false) => "everything faster slows others down too much",
+            (false, true) => "everything faster retransmits too much",
+            (false, false) => "nothing available is worth a change",
         }
     }
 
@@ -265,5 +271,42 @@ pub(super) fn list(names: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Comparison;
+
+    /// The headline must not name one reason where another row has another.
+    #[test]
+    fn what_keeps_the_default_is_what_speaks_against_all_that_is_faster() {
+        let question = Comparison::new().transports(["cubic", "bbr", "hybla"]);
+        let mut answer = question.runs(1).run().unwrap();
+        let base = answer.verdict.baseline;
+        answer.verdict.pick = Some(base);
+        answer.verdict.certainty = Certainty::Clear;
+        let mut kept = |rejected: &[Objection]| {
+            answer.verdict.rejected = rejected.iter().map(|o| (base, *o)).collect();
+            answer.headline()
+        };
+        let (harms, wastes) = (Objection::Harms(0.3), Objection::Wastes(0.2));
+        assert_eq!(
+            kept(&[harms]),
+            "Keep cubic: everything faster slows others down too much."
+        );
+        assert_eq!(
+            kept(&[wastes]),
+            "Keep cubic: everything faster retransmits too much."
+        );
+        assert_eq!(
+            kept(&[wastes, harms]),
+            "Keep cubic: everything faster slows others down or retransmits too much."
+        );
+        assert_eq!(
+            kept(&[Objection::Unavailable]),
+            "Keep cubic: nothing available is worth a change."
+        );
     }
 }
