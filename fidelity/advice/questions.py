@@ -137,6 +137,14 @@ def check_parts(lines, *now):
         raise RuntimeError("the results are of different sources: ask again with another --dir")
 
 
+def answered(label, command):
+    """The document that a command prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{label}: {shlex.join(command)}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
 def ask(program, label, options, seed, limit):
     """One verdict as a line."""
     command = [
@@ -150,10 +158,7 @@ def ask(program, label, options, seed, limit):
         limit,
     ]
     started = time.monotonic()
-    done = subprocess.run([*command, "--threads", "1"], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{label}: {shlex.join(command)}: {done.stderr.strip()}")
-    answer = json.loads(done.stdout)
+    answer = answered(label, [*command, "--threads", "1"])
     verdict = answer["verdict"]
     return {
         "seed": seed,
@@ -212,10 +217,14 @@ def settle_all(given):
         check_parts(lines, now)
         picks = clear_picks(lines)
         if len(picks) > 1:
-            found = settled.settle(given.program, options, lines, picks)
-            settled_file(directory, label).write_text(json.dumps({"parts": now, **found}) + "\n")
-            gains = ", ".join(f"{row} {gain:.1%}" for row, gain in found["gains"].items())
-            print(f"{label}: {found['runs']} runs with the same seeds: {gains}", flush=True)
+            command, runs = settled.command(given.program, options, lines, picks)
+            rows = compared(answered(label, command))
+            times = {row: ratio(of["own"].values()) for row, of in rows.items()}
+            gains = {row: 1 - time[0] for row, time in times.items() if time}
+            found = {"parts": now, "runs": runs, "gains": gains}
+            settled_file(directory, label).write_text(json.dumps(found) + "\n")
+            text = ", ".join(f"{row} {gain:.1%}" for row, gain in gains.items())
+            print(f"{label}: {runs} runs with the same seeds: {text}", flush=True)
 
 
 def settled_file(directory, label):
