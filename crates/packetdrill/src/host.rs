@@ -309,6 +309,7 @@ impl Host {
             tick: self.tick,
             restart_after_idle: Some(self.kernel.restart_after_idle),
             tail_loss_probes: self.kernel.tail_loss_probes,
+            offload: false,
         };
         Ok(transport)
     }

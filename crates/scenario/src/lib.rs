@@ -44,7 +44,7 @@ pub use forward::Routes;
 pub use hash::ScenarioHash;
 pub use model::{
     Connection, Flow, Handshake, Kept, Leg, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId,
-    Middlebox, Node, NodeId, Pep, RouteChange, Scenario, Split, SplitPep,
+    Middlebox, Node, NodeId, Offload, Pep, RouteChange, Scenario, Split, SplitPep,
 };
 pub use queue_length::QueueLength;
 pub use schema::{LARGEST_COUNT, reference, schema};

@@ -23,6 +23,30 @@ pub struct LinkId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct MediumId(pub u32);
 
+/// What a link does to the super-segments of hosts with segmentation offload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offload {
+    /// It carries packets of the wire.
+    #[default]
+    Segments,
+    /// It queues, sends and loses a super-segment as one packet, where all links of a flow's way
+    /// do and nothing in between looks at its packets.
+    Whole,
+}
+
+impl Offload {
+    /// Every value with its name.
+    pub const ALL: [(&'static str, Offload); 2] =
+        [("segments", Offload::Segments), ("whole", Offload::Whole)];
+
+    /// True for the default, which no hash of a scenario counts.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Offload::default()
+    }
+}
+
 /// A network, the flows that cross it, and for how long.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
@@ -105,6 +129,9 @@ pub struct Link {
     /// Its far end tells the receivers of flows which of their packets its
     /// channel destroyed (SCPS-TP listens).
     pub reports_corruption: bool,
+    /// What it does to super-segments.
+    #[serde(skip_serializing_if = "Offload::is_default")]
+    pub offload: Offload,
 }
 
 impl Link {
@@ -126,6 +153,7 @@ impl Link {
             arq: None,
             medium: None,
             reports_corruption: false,
+            offload: Offload::Segments,
         }
     }
 

@@ -1,13 +1,13 @@
 //! A written scenario is read as the same scenario.
 
-use crate::{Document, Kept, Scenario};
+use crate::{Document, Kept, Offload, Scenario};
 use bentpipe_document::{Form, Value};
 use bentpipe_link::{
     AckFilterSettings, BecnSettings, ChannelSettings, CoDelSettings, FqCoDelSettings,
     FuzzySettings, InFlightPolicy, Limit, LinkSettings, Loss, PieSettings, Piece,
     PriorityDropSettings, QueueSettings, RedPreset, RedSettings, Timeline, WhenDown, XcpSettings,
 };
-use bentpipe_tcp::{Pacing, find_transport};
+use bentpipe_tcp::{Pacing, TransportSettings, find_transport};
 use bentpipe_traffic::{Application, Period, RateControl, VideoSettings, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 use proptest::prelude::*;
@@ -79,6 +79,31 @@ fn a_kept_document_is_no_older_than_the_scenario() {
     assert!(scenario.to_toml().unwrap().contains("count = 3"));
     scenario.flows[0].start = Time::ZERO + Duration::from_secs(1);
     assert!(scenario.to_toml().is_err());
+}
+
+#[test]
+fn offload_survives_the_file() {
+    let mut scenario = two_nodes(Application::Persistent, link(2, 250), None);
+    for link in &mut scenario.links {
+        link.offload = Offload::Whole;
+    }
+    let linux = TransportSettings {
+        profile: Some(bentpipe_tcp::HostProfile::Linux),
+        offload: Some(true),
+        ..TransportSettings::default()
+    };
+    let below = find_transport("cubic").unwrap().settings();
+    let transport = linux.over(below).resolve("mine");
+    scenario.flows[0].transport = Some(transport);
+    assert_eq!(again(&scenario).links, scenario.links);
+    assert!(
+        again(&scenario).flows[0]
+            .transport
+            .as_ref()
+            .unwrap()
+            .kernel
+            .offload
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{Options, RunError};
 use bentpipe_cc::Controller;
 use bentpipe_outcome::Outcome;
 use bentpipe_random::Stream;
-use bentpipe_scenario::{Flow, Pep, Scenario};
+use bentpipe_scenario::{Flow, LinkId, Offload, Pep, Scenario};
 use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
 use bentpipe_units::Time;
 
@@ -96,7 +96,14 @@ impl<'a> Simulation<'a> {
                                 .to_owned(),
                         });
                     }
-                    ends(flow, t, index as u32, custom, options.seed)?
+                    let mut ends = ends(flow, t, index as u32, custom, options.seed)?;
+                    if let Some((from, to)) = ends.pair()
+                        && is_whole(scenario, flow)
+                    {
+                        from.send_whole();
+                        to.send_whole();
+                    }
+                    ends
                 }
             };
             let mut running = Running::new(flow, ends, options.start_of(flow), options.seed);
@@ -126,6 +133,24 @@ impl<'a> Simulation<'a> {
         execution.progress = self.progress;
         with_run_scope(self.scenario, || execution.run())
     }
+}
+
+/// True where super-segments stay whole all the way: every link of every route carries them so, and
+/// no middlebox looks at packets.
+fn is_whole(scenario: &Scenario, flow: &Flow) -> bool {
+    let offers = flow.transport.as_ref().is_some_and(|t| t.kernel.offload);
+    let whole = |id: &LinkId| {
+        let link = scenario.links.get(id.0 as usize);
+        link.is_some_and(|link| link.offload == Offload::Whole)
+    };
+    let later = flow.changes.iter();
+    offers
+        && flow.ipsec.is_none()
+        && scenario.middleboxes.is_empty()
+        && flow.forward.iter().chain(&flow.reverse).all(whole)
+        && later
+            .flat_map(|change| change.forward.iter().chain(&change.reverse))
+            .all(whole)
 }
 
 #[cold]

@@ -93,6 +93,8 @@ pub struct TransportSettings {
     pub suggested: Suggested,
     /// How an STP sender polls its receiver.
     pub polling: Option<Polling>,
+    /// Whether segments leave together as segmentation offload sends them, on profile `linux`.
+    pub offload: Option<bool>,
 }
 
 /// Settings that a named transport comes with and that are not what it is: the
@@ -174,6 +176,7 @@ impl TransportSettings {
             minimum_rto: self.minimum_rto.or(below.minimum_rto),
             suggested: self.suggested.over(below.suggested),
             polling: self.polling.or(below.polling),
+            offload: self.offload.or(below.offload),
         }
     }
 
@@ -239,7 +242,10 @@ impl TransportSettings {
             ecn: self.ecn.unwrap_or(false),
             minimum_rto: self.minimum_rto,
             polling: self.polling.unwrap_or_default(),
-            kernel: KernelSettings::DEFAULT,
+            kernel: KernelSettings {
+                offload: self.offload.unwrap_or(false),
+                ..KernelSettings::DEFAULT
+            },
         };
         let full = DEFAULT_PACKET - transport.header_bytes();
         transport.mss = self.mss.unwrap_or(full);

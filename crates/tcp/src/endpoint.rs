@@ -158,6 +158,12 @@ impl Endpoint {
         self.sender.established(None);
     }
 
+    /// From now on what segmentation offload puts together is one packet: no link of the way cuts
+    /// it.
+    pub fn send_whole(&mut self) {
+        self.sender.core.sends_whole = true;
+    }
+
     /// True where the congestion control is a user's own, which may fail.
     #[must_use]
     pub fn has_own_control(&self) -> bool {

@@ -16,6 +16,7 @@
 //! | timers | `timer`, [`wheel`] | one timer with three purposes, as late as the kernel's timers |
 //! | window in use | [`limited`] | growth only if cwnd limited the sender, decay after idleness |
 //! | sending | `output` | lost segments first, then new data |
+//! | segments together | [`offload`] | as segmentation offload sends them, where a transport asks for it |
 //!
 //! In this profile:
 //!
@@ -29,16 +30,17 @@
 //!   something is lost, and PRR brings cwnd there.
 //!
 //! Not modelled, with the effect observed on a kernel of version 6.18 at 2 Mbit/s and 511 ms:
-//! - Segments leave one by one. The kernel sends pairs, and at times holds the odd one of a burst
-//!   back until the next ACK. That shifts which segments share a delayed ACK, by an ACK's delay now
-//!   and then; a control that reacts to rising RTTs may therefore reduce its window at another
-//!   time.
+//! - Without `offload` segments leave one by one. The kernel sends pairs, and at times holds the odd
+//!   one of a burst back until the next ACK. That shifts which segments share a delayed ACK, by an
+//!   ACK's delay now and then; a control that reacts to rising RTTs may therefore reduce its window
+//!   at another time.
 //! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers, receivers that renege
 //!   on SACKed data, and the autotuning of send buffers, which never limited a transfer.
 
 mod ack;
 mod fastretrans;
 mod limited;
+mod offload;
 mod order;
 mod output;
 mod prr;

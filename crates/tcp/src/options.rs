@@ -116,14 +116,20 @@ pub struct KernelSettings {
     pub restart_after_idle: Option<bool>,
     /// Tail losses are probed for (`tcp_early_retrans`).
     pub tail_loss_probes: bool,
+    /// Segments leave together as segmentation offload sends them (TSO, GSO); one by one, where
+    /// false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub offload: bool,
 }
 
 impl KernelSettings {
-    /// Those of most distributions: 250 ticks a second, everything on.
+    /// Those of most distributions: 250 ticks a second, everything on
+    /// but offload.
     pub const DEFAULT: KernelSettings = KernelSettings {
         tick: Duration::from_millis(4),
         restart_after_idle: None,
         tail_loss_probes: true,
+        offload: false,
     };
 
     /// True for the default, which no hash of a scenario counts.

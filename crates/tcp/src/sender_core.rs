@@ -113,6 +113,8 @@ pub(crate) struct Core {
     /// ACK that advances than that: the RFC stack has a fast path for it.
     pub(crate) is_simple: bool,
     pub(crate) last_sent_at: Time,
+    /// What segmentation offload puts together stays one packet on the way.
+    pub(crate) sends_whole: bool,
     pub(crate) counters: SenderCounters,
     /// What of them connections before this one counted.
     pub(crate) earlier: SenderCounters,
@@ -192,6 +194,7 @@ impl Core {
                 && transport.recovery != Recovery::Snack
                 && rules.stack != StackKind::Linux,
             last_sent_at: Time::ZERO,
+            sends_whole: false,
             counters: SenderCounters::default(),
             earlier: SenderCounters::default(),
             max_cwnd: transport.initial_window,

@@ -124,6 +124,11 @@ pub enum TransportError {
         /// Name of the recovery.
         recovery: &'static str,
     },
+    /// The host profile does not send super-segments.
+    Offload {
+        /// Name of the host profile.
+        profile: &'static str,
+    },
 }
 
 impl TransportError {
@@ -135,6 +140,7 @@ impl TransportError {
             TransportError::CongestionControl(BuildError::BadValue { parameter, .. }) => parameter,
             TransportError::CongestionControl(_) => "",
             TransportError::Recovery { .. } => "recovery",
+            TransportError::Offload { .. } => "offload",
         }
     }
 }
@@ -163,6 +169,10 @@ impl std::fmt::Display for TransportError {
                 f,
                 "profile `{profile}` has no recovery `{recovery}`: its stack has `rack`, and \
                  `newreno` where SACK is switched off"
+            ),
+            TransportError::Offload { profile } => write!(
+                f,
+                "profile `{profile}` sends its segments one by one: `offload` expects profile `linux`"
             ),
         }
     }
@@ -239,6 +249,11 @@ impl Transport {
             return Err(TransportError::Recovery {
                 profile: self.profile.name(),
                 recovery: self.recovery.name(),
+            });
+        }
+        if self.kernel.offload && rules.stack != StackKind::Linux {
+            return Err(TransportError::Offload {
+                profile: self.profile.name(),
             });
         }
         let mut controller = match &self.congestion_control {

@@ -245,6 +245,14 @@ fn what_cannot_be_done_is_refused_before_anything_is_made() {
     });
     let wrong = Emulator::new(&scenario, &Options::default()).unwrap_err();
     assert!(wrong.to_string().contains("link `hop` filters"), "{wrong}");
+    let mut scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));
+    scenario.links[0].offload = bentpipe_scenario::Offload::Whole;
+    assert_eq!(
+        refusals(&scenario),
+        [
+            "link `hop` carries super-segments whole, and the links of the emulator carry packets of the wire"
+        ]
+    );
     let scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));
     let options = Options {
         duration: Some(Duration::ZERO),

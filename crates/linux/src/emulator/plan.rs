@@ -1,7 +1,7 @@
 //! The plan of an emulation: the hosts among the nodes of a scenario, their pairs and addresses,
 //! and the unsupported features.
 
-use bentpipe_scenario::{Connection, Flow, LinkId, NodeId, RouteChange, Scenario};
+use bentpipe_scenario::{Connection, Flow, LinkId, NodeId, Offload, RouteChange, Scenario};
 use bentpipe_traffic::Application;
 use bentpipe_units::Bytes;
 use std::collections::{BTreeSet, HashSet};
@@ -218,6 +218,15 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
         if link.reports_corruption {
             why.push(format!(
                 "link `{name}` reports corruption, which no Linux host listens to"
+            ));
+        }
+    }
+    for link in &scenario.links {
+        if link.offload == Offload::Whole {
+            why.push(format!(
+                "link `{}` carries super-segments whole, and the links of the emulator carry \
+                 packets of the wire",
+                link.name
             ));
         }
     }

@@ -66,11 +66,13 @@ fn link(
     let context = table.context.clone();
     let between = between(&context, table.between.clone(), nodes);
     let reports_corruption = table.reports_corruption;
+    let offload = table.offload;
     let settings = settings(table, media, &key);
     let (from, to) = between?;
     let pairs = from.pairs(&to, &context);
     let ((forward, reverse), pairs) = (settings?, pairs?);
     let reports_corruption = reports_corruption?.value;
+    let offload = offload?.value;
     if (links.len() + 2 * pairs.len()) as u64 > 2 * LARGEST_COUNT {
         let message = format!("more than {LARGEST_COUNT} links");
         let error = Diagnostic::new(one.place, message).label("too many with these");
@@ -90,6 +92,7 @@ fn link(
             to,
             reverse: Some(reverse),
             reports_corruption,
+            offload,
             ..way.clone()
         };
         links.push(of(name, a, b, &forward, LinkId(first.0 + 1)));

@@ -3,6 +3,7 @@
 use super::protection::{ArqTable, CodingTable};
 use super::queue::QueueTable;
 use super::timeline::TimeKeys;
+use crate::model::Offload;
 use crate::queue_length::LinkContext;
 use bentpipe_document::schema::{HEADER, Kind, SPAN, number};
 use bentpipe_document::{Item, kinds, table};
@@ -61,6 +62,9 @@ table! {
     /// the far ends tell receivers which packets the channels destroyed; transports with
     /// recovery `snack`, and `pbs`, use it
     reports_corruption: bool, default false;
+    /// whether the super-segments of hosts with `offload` are cut: `segments`, packets of the wire, as
+    /// a modem takes them; `whole`, each queued, sent and lost as one packet, as veth and netem do
+    offload: Offload { all Offload::ALL }, default "segments";
     /// what differs on the way back, from the second node to the first
     reverse: ReverseTable, or "nothing";
 }

@@ -1,9 +1,10 @@
 //! Links, their queues, and their timelines.
 
 use super::{WriteError, node, plain};
-use crate::model::{Link, LinkId, Scenario};
+use crate::model::{Link, LinkId, Offload, Scenario};
 use crate::schema::link::LineKeys;
 use crate::schema::protection::ArqTable;
+use bentpipe_document::form::word_of;
 use bentpipe_document::{Form, Table, Value};
 use bentpipe_link::{InFlightPolicy, Loss, Piece, Timeline, WhenDown};
 use bentpipe_units::{Duration, Rate, Ratio, Time};
@@ -29,6 +30,9 @@ pub(super) fn write(top: &mut Table, scenario: &Scenario) -> Result<(), WriteErr
         table.put("between", Value::list(ends));
         if link.reports_corruption {
             table.put("reports_corruption", true);
+        }
+        if link.offload != Offload::default() {
+            table.put("offload", word_of(&Offload::ALL, &link.offload));
         }
         direction(&mut table, link, None)?;
         let mut reverse = Table::default();

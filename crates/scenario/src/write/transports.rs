@@ -182,6 +182,9 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
     if let Some(rto) = &t.minimum_rto {
         table.put_as::<Duration, _>("minimum_rto", rto);
     }
+    if t.kernel.offload {
+        table.put("offload", true);
+    }
     if !t.polling.is_default() {
         table.put("polling", PollingTable::written(&t.polling));
     }

@@ -67,6 +67,25 @@ fn the_file_wins_over_the_named_transport_and_it_over_the_profile() {
 }
 
 #[test]
+fn offload_is_of_linux() {
+    let linux = transport("base = \"cubic\"\nprofile = \"linux\"\noffload = true");
+    assert!(linux.kernel.offload);
+    let single = transport("base = \"cubic\"\nprofile = \"linux\"");
+    assert!(!single.kernel.offload);
+    let text = "duration = \"1 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+                rate = \"8 Mbit/s\"\none_way_delay = \"1 ms\"\n[transport.t]\nbase = \"cubic\"\n\
+                offload = true\n[flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\n\
+                application = \"persistent\"\n";
+    let document = Document::parse("test.toml", text).unwrap();
+    let wrong = document.validate().unwrap_err().render(false);
+    assert!(
+        wrong.contains("`offload` expects profile `linux`"),
+        "{wrong}"
+    );
+    assert!(wrong.contains(":10:"), "{wrong}");
+}
+
+#[test]
 fn every_key_of_a_transport() {
     let all = transport(
         "base = \"newreno\"\nprofile = \"ns-2\"\nrecovery = \"sack\"\nmss = \"1000 B\"\n\

@@ -82,6 +82,7 @@ impl Line {
             arq: None,
             medium: None,
             reports_corruption: false,
+            offload: bentpipe_scenario::Offload::Segments,
         };
         let lan = Rate::from_mbps(100);
         Scenario {

@@ -18,6 +18,7 @@ mod losses;
 mod media;
 mod middleboxes;
 mod notices;
+mod offload;
 mod own_controller;
 mod pep_trouble;
 mod planet;

@@ -1,5 +1,6 @@
 //! Output: lost segments first, then new data.
 
+use super::offload::SuperSegments;
 use super::timer::Timer;
 use super::{Linux, State};
 use crate::packet::{Transmit, timestamp};
@@ -33,11 +34,32 @@ impl Linux {
             s.pacing_done(now, paced);
             return 0;
         }
+        let mut out = SuperSegments::new(out, s.sends_whole);
         let mut sent = 0;
+        // Segments that go together with the last one.
+        let mut more = 0;
+        let mut by_window = false;
         while !out.is_full() {
-            let is_open = s.board.flight() < Linux::window(s) || forces;
-            if !is_open || (paced && !forces && !s.pacing_permits(now)) {
-                break;
+            if more == 0 {
+                if sent > 0 && forces {
+                    break;
+                }
+                let free = Linux::window(s).saturating_sub(s.board.flight());
+                if !forces && (free == 0 || (paced && !s.pacing_permits(now))) {
+                    break;
+                }
+                more = 1;
+                if s.options.kernel.offload {
+                    out.end();
+                    s.end_quantum();
+                    match self.super_segment(s, now, free, forces) {
+                        Some(segments) => more = segments,
+                        None => {
+                            by_window = true;
+                            break;
+                        }
+                    }
+                }
             }
             let whole = s.next_new();
             let behind = sent > 0 && !forces;
@@ -58,7 +80,7 @@ impl Linux {
                 let idle = now.since(s.last_sent_at);
                 s.cc.on_transmission_start(now, idle);
             }
-            s.send_new(now, len, out);
+            s.send_new(now, len, &mut out);
             self.order.push();
             if was_idle || self.timer == Timer::Probe {
                 self.rearm(s, now);
@@ -67,12 +89,11 @@ impl Linux {
                 s.note_paced(now, u32::from(len));
             }
             sent += 1;
-            if forces {
-                break;
-            }
+            more -= 1;
         }
+        out.end();
         s.pacing_done(now, paced);
-        let by_window = s.board.flight() >= Linux::window(s);
+        by_window |= s.board.flight() >= Linux::window(s);
         if self.is_reducing() {
             self.prr.sent += u64::from(sent);
         }
@@ -99,10 +120,20 @@ impl Linux {
     /// Sends again what was found lost, as far as the window lets it.
     pub(super) fn resend_lost<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         let paced = s.is_paced();
+        let mut out = SuperSegments::new(out, s.sends_whole);
         let mut head_went = false;
+        let mut more = 0;
         while !out.is_full() && s.board.flight() < Linux::window(s) {
-            if paced && !s.pacing_permits(now) {
-                break;
+            if more == 0 {
+                if paced && !s.pacing_permits(now) {
+                    break;
+                }
+                more = 1;
+                if s.options.kernel.offload {
+                    out.end();
+                    s.end_quantum();
+                    more = Linux::largest_super_segment(s);
+                }
             }
             let Some(&Reverse(number)) = self.waiting.peek() else {
                 break;
@@ -111,7 +142,8 @@ impl Linux {
                 self.waiting.pop();
                 continue;
             };
-            self.resend(s, now, number, &view, out);
+            self.resend(s, now, number, &view, &mut out);
+            more -= 1;
             if paced {
                 s.note_paced(now, u32::from(view.len));
             }
@@ -120,6 +152,7 @@ impl Linux {
             }
             head_went |= view.index == 0;
         }
+        out.end();
         s.pacing_done(now, paced);
         if head_went && self.timer != Timer::Reordering {
             self.restart_timeout(s, now);

@@ -333,7 +333,8 @@ impl QuickAck {
 
     /// The time between segments and their size.
     fn note_arrival(&mut self, now: Time, len: u32, held: u64) {
-        self.full = self.full.max(len);
+        // A packet can be several segments that left together.
+        self.full = self.full.max(len.min(self.mss));
         match self.delay {
             None => {
                 self.be_quick();

@@ -130,6 +130,17 @@ impl Core {
         pacer.quantum_left > 0
     }
 
+    /// Nothing may leave with the last packet any more: what goes together was decided without
+    /// the quantum.
+    pub(crate) fn end_quantum(&mut self) {
+        self.pacer.quantum_left = 0;
+    }
+
+    /// When the next packet may leave, where packets are spaced.
+    pub(crate) fn paced_until(&self) -> Option<Time> {
+        Some(self.pacer.deadline).filter(|&at| at != Time::MAX)
+    }
+
     /// Moves the deadline by the time that a packet with `payload` bytes takes.
     pub(crate) fn note_paced(&mut self, now: Time, payload: u32) {
         let pacer = &mut self.pacer;
