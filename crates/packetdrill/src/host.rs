@@ -310,6 +310,7 @@ impl Host {
             restart_after_idle: Some(self.kernel.restart_after_idle),
             tail_loss_probes: self.kernel.tail_loss_probes,
             offload: false,
+            send_memory: None,
         };
         Ok(transport)
     }

@@ -26,8 +26,8 @@ pub use named::{
 };
 
 use crate::{
-    CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Pacing, Polling, Recovery,
-    Transport,
+    Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Pacing, Polling,
+    Recovery, Transport,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -93,6 +93,8 @@ pub struct TransportSettings {
     pub suggested: Suggested,
     /// How an STP sender polls its receiver.
     pub polling: Option<Polling>,
+    /// The buffers that are not given, on profile `linux`.
+    pub buffers: Option<Buffers>,
     /// Whether segments leave together as segmentation offload sends them, on profile `linux`.
     pub offload: Option<bool>,
 }
@@ -177,6 +179,7 @@ impl TransportSettings {
             suggested: self.suggested.over(below.suggested),
             polling: self.polling.or(below.polling),
             offload: self.offload.or(below.offload),
+            buffers: self.buffers.or(below.buffers),
         }
     }
 
@@ -218,6 +221,8 @@ impl TransportSettings {
         let recovery = self.recovery.or(suggested.recovery);
         let recovery_fix = self.recovery_fix.or(suggested.recovery_fix);
         let undo = self.undo.or(suggested.undo);
+        let stock = self.buffers == Some(Buffers::Stock);
+        let unless_stock = |stock_size| if stock { stock_size } else { DEFAULT_BUFFER };
         let mut transport = Transport {
             name: name.into(),
             congestion_control,
@@ -227,8 +232,12 @@ impl TransportSettings {
             mss: 0,
             initial_window: self.initial_window.unwrap_or(rules.initial_window),
             initial_ssthresh: self.initial_ssthresh.filter(|s| s.is_finite()),
-            send_buffer: self.send_buffer.unwrap_or(DEFAULT_BUFFER),
-            receive_buffer: self.receive_buffer.unwrap_or(DEFAULT_BUFFER),
+            send_buffer: self
+                .send_buffer
+                .unwrap_or(unless_stock(Buffers::STOCK_MEMORY)),
+            receive_buffer: self
+                .receive_buffer
+                .unwrap_or(unless_stock(Buffers::STOCK_WINDOW)),
             delayed_ack: DelayedAck {
                 count: self.ack_count.unwrap_or(rules.delayed_ack.count),
                 timer: self.ack_timer.unwrap_or(rules.delayed_ack.timer),
@@ -244,6 +253,7 @@ impl TransportSettings {
             polling: self.polling.unwrap_or_default(),
             kernel: KernelSettings {
                 offload: self.offload.unwrap_or(false),
+                send_memory: (stock && self.send_buffer.is_none()).then_some(Buffers::STOCK_MEMORY),
                 ..KernelSettings::DEFAULT
             },
         };

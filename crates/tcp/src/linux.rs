@@ -16,6 +16,7 @@
 //! | timers | `timer`, [`wheel`] | one timer with three purposes, as late as the kernel's timers |
 //! | window in use | [`limited`] | growth only if cwnd limited the sender, decay after idleness |
 //! | sending | `output` | lost segments first, then new data |
+//! | send buffer | [`memory`] | as memory, which wakes the application at two thirds |
 //! | segments together | [`offload`] | as segmentation offload sends them, where a transport asks for it |
 //!
 //! In this profile:
@@ -35,11 +36,12 @@
 //!   ACK's delay now and then; a control that reacts to rising RTTs may therefore reduce its window
 //!   at another time.
 //! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers, receivers that renege
-//!   on SACKed data, and the autotuning of send buffers, which never limited a transfer.
+//!   on SACKed data, and the growth of send buffers, which never limited a transfer.
 
 mod ack;
 mod fastretrans;
 mod limited;
+mod memory;
 mod offload;
 mod order;
 mod output;
@@ -100,6 +102,8 @@ pub(crate) struct Linux {
     pub(super) forward: u64,
     /// The end of the last segment that the receive window cut short.
     pub(super) part_until: u64,
+    /// One past the last byte that the application has written, where the send buffer counts memory.
+    pub(super) written: u64,
     /// Segments delivered, and found lost, over the connection.
     pub(super) delivered: u64,
     pub(super) lost: u64,
@@ -122,6 +126,7 @@ impl Linux {
             timeouts: 0,
             doubts_timeout: false,
             part_until: 0,
+            written: 0,
             forward: 0,
             delivered: 0,
             lost: 0,

@@ -364,6 +364,13 @@ impl Core {
         }
     }
 
+    /// The same where the application has written nothing that could be sent.
+    pub(crate) fn note_rate_limited(&mut self) {
+        if let Some(rate) = &mut self.rate {
+            rate.limit(self.board.flight());
+        }
+    }
+
     /// Takes what lies below `una` off the record and out of the delivery-rate sampler.
     #[inline]
     pub(crate) fn acknowledge(&mut self, una: u64) -> Acked {

@@ -124,10 +124,12 @@ pub enum TransportError {
         /// Name of the recovery.
         recovery: &'static str,
     },
-    /// The host profile does not send super-segments.
-    Offload {
+    /// Only profile `linux` has this.
+    NotLinux {
         /// Name of the host profile.
         profile: &'static str,
+        /// The key that asks for it.
+        key: &'static str,
     },
 }
 
@@ -140,7 +142,7 @@ impl TransportError {
             TransportError::CongestionControl(BuildError::BadValue { parameter, .. }) => parameter,
             TransportError::CongestionControl(_) => "",
             TransportError::Recovery { .. } => "recovery",
-            TransportError::Offload { .. } => "offload",
+            TransportError::NotLinux { key, .. } => key,
         }
     }
 }
@@ -170,9 +172,9 @@ impl std::fmt::Display for TransportError {
                 "profile `{profile}` has no recovery `{recovery}`: its stack has `rack`, and \
                  `newreno` where SACK is switched off"
             ),
-            TransportError::Offload { profile } => write!(
+            TransportError::NotLinux { profile, key } => write!(
                 f,
-                "profile `{profile}` sends its segments one by one: `offload` expects profile `linux`"
+                "`{key}` expects profile `linux`, and this transport has profile `{profile}`"
             ),
         }
     }
@@ -251,9 +253,16 @@ impl Transport {
                 recovery: self.recovery.name(),
             });
         }
-        if self.kernel.offload && rules.stack != StackKind::Linux {
-            return Err(TransportError::Offload {
+        let of_linux = [
+            ("offload", self.kernel.offload),
+            ("buffers", self.kernel.send_memory.is_some()),
+        ];
+        if rules.stack != StackKind::Linux
+            && let Some((key, _)) = of_linux.into_iter().find(|(_, is_set)| *is_set)
+        {
+            return Err(TransportError::NotLinux {
                 profile: self.profile.name(),
+                key,
             });
         }
         let mut controller = match &self.congestion_control {

@@ -423,6 +423,7 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         minimum_rto: plain(&table.minimum_rto)?,
         suggested: Suggested::default(),
         polling: form::settle_or_none(&table.polling, &())?,
+        buffers: plain(&table.buffers)?,
         offload: plain(&table.offload)?,
     })
 }

@@ -2,7 +2,7 @@
 
 use bentpipe_document::schema::{Kind, SIZE, integer, number};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_tcp::{HostProfile, Pacing, Polling, Recovery};
+use bentpipe_tcp::{Buffers, HostProfile, Pacing, Polling, Recovery};
 use bentpipe_units::{Bytes, Duration};
 
 /// A window, in segments.
@@ -34,10 +34,14 @@ table! {
     initial_window: f64 [SEGMENTS], or "the base's, or the profile's";
     /// initial slow start threshold, segments
     initial_ssthresh: f64 [Kind::NumberOrUnlimited { min: 1.0, max: 1e9 }], or "unlimited";
+    /// the buffers that are not given: `ample` ones of 16 MB, or the `stock` of Linux up to 6.5 on
+    /// profile `linux`: a receive window of 3 MiB (half of `tcp_rmem`) and 4 MiB of memory for what
+    /// is sent (`tcp_wmem`), which wakes the application at two thirds
+    buffers: Buffers { all Buffers::ALL }, or "the base's, or `ample`";
     /// send buffer, in bytes of payload; `tcp_wmem` of Linux counts memory, which takes more
-    send_buffer: Bytes [SIZE], or "16 MB";
+    send_buffer: Bytes [SIZE], or "by `buffers`";
     /// receive buffer; the profile says which part of it is advertised
-    receive_buffer: Bytes [SIZE], or "16 MB";
+    receive_buffer: Bytes [SIZE], or "by `buffers`";
     /// when the receiver acknowledges
     delayed_ack: DelayedAckTable, or "the base's, or the profile's";
     /// timestamps option (RFC 7323): 12 bytes a packet

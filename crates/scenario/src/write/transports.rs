@@ -7,7 +7,9 @@ use bentpipe_cc::ParameterValue;
 use bentpipe_document::form::{Form, word_of};
 use bentpipe_document::value::check_name;
 use bentpipe_document::{Table, Value};
-use bentpipe_tcp::{CongestionControlChoice, HostProfile, Recovery, Transport, find_transport};
+use bentpipe_tcp::{
+    Buffers, CongestionControlChoice, HostProfile, Recovery, Transport, find_transport,
+};
 use bentpipe_units::{Bytes, Duration, Rate};
 
 /// The transports of a scenario, each with its name in the file.
@@ -166,7 +168,11 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
     let unlimited = || Value::from("unlimited");
     let ssthresh = t.initial_ssthresh.map_or_else(unlimited, Value::from);
     table.put("initial_ssthresh", ssthresh);
-    table.put_as::<Bytes, _>("send_buffer", &t.send_buffer.min(LARGEST_BUFFER));
+    if t.kernel.send_memory.is_some() {
+        table.put("buffers", word_of(&Buffers::ALL, &Buffers::Stock));
+    } else {
+        table.put_as::<Bytes, _>("send_buffer", &t.send_buffer.min(LARGEST_BUFFER));
+    }
     table.put_as::<Bytes, _>("receive_buffer", &t.receive_buffer.min(LARGEST_BUFFER));
     let mut delayed_ack = Table::default();
     delayed_ack.put("count", t.delayed_ack.count);

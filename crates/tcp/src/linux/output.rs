@@ -29,6 +29,7 @@ impl Linux {
         out: &mut T,
     ) -> u32 {
         let paced = s.is_paced();
+        self.refill(s);
         if !s.has_data() {
             s.note_app_limited();
             s.pacing_done(now, paced);
@@ -38,7 +39,6 @@ impl Linux {
         let mut sent = 0;
         // Segments that go together with the last one.
         let mut more = 0;
-        let mut by_window = false;
         while !out.is_full() {
             if more == 0 {
                 if sent > 0 && forces {
@@ -52,14 +52,12 @@ impl Linux {
                 if s.options.kernel.offload {
                     out.end();
                     s.end_quantum();
-                    match self.super_segment(s, now, free, forces) {
-                        Some(segments) => more = segments,
-                        None => {
-                            by_window = true;
-                            break;
-                        }
-                    }
+                    more = Linux::super_segment(s, free);
                 }
+            }
+            if !self.is_written(s) {
+                s.note_rate_limited();
+                break;
             }
             let whole = s.next_new();
             let behind = sent > 0 && !forces;
@@ -93,7 +91,7 @@ impl Linux {
         }
         out.end();
         s.pacing_done(now, paced);
-        by_window |= s.board.flight() >= Linux::window(s);
+        let by_window = s.board.flight() >= Linux::window(s);
         if self.is_reducing() {
             self.prr.sent += u64::from(sent);
         }

@@ -136,11 +136,6 @@ impl Core {
         self.pacer.quantum_left = 0;
     }
 
-    /// When the next packet may leave, where packets are spaced.
-    pub(crate) fn paced_until(&self) -> Option<Time> {
-        Some(self.pacer.deadline).filter(|&at| at != Time::MAX)
-    }
-
     /// Moves the deadline by the time that a packet with `payload` bytes takes.
     pub(crate) fn note_paced(&mut self, now: Time, payload: u32) {
         let pacer = &mut self.pacer;
