@@ -3,6 +3,7 @@
 
     fidelity/world/kernel.py cells [--kernel 6.1] [--runs 3] [--only bbr,100,300,1] [--out kernel.csv]
     fidelity/world/kernel.py watch --kernel 6.1 --only bbr,100,300,1 [--out watched.csv]
+    fidelity/world/kernel.py summary [--out watched.csv]        # what binds in the watched cells
 
 The test bed (cs7org/lanman2023) is a row of containers: server, satellite, gateway, WLAN, client. The
 satellite's has netem on both of its interfaces with rate and delay, the WLAN's netem with 1 Gbit/s and
@@ -18,6 +19,7 @@ Exit status: 0 done, 2 could not run."""
 import argparse
 import csv
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -242,14 +244,71 @@ def measure_cells(kernel, cells, runs, path):
         store(path, rows)
 
 
-def watch(kernel, cells, path):
+WATCHED = HERE / "watched.csv"
+SERIES = ["kernel", *COLUMNS[1:5], "mbit", "seconds", *FIELDS]
+MSS = 1448
+# Seconds of a series that are summed up: behind slow start, before the end.
+SETTLED = (10, 58)
+
+
+def keep_series(path, kernel, found):
+    """Puts the series of the cells in `found` into a file, in the place of those that it has of them."""
+    rows = []
+    if path.exists():
+        with path.open(newline="") as file:
+            rows = [r for r in csv.DictReader(file) if (r["kernel"], *key_of(r)[1:]) not in found]
+    for key, (mbit, series) in found.items():
+        values = dict(zip(SERIES, (*key, f"{mbit:.3f}"), strict=False))
+        rows += [values | row for row in series]
+    rows.sort(key=lambda r: (r["kernel"], r["control"], *(int(r[k]) for k in COLUMNS[2:5])))
     with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["kernel", *COLUMNS[1:5], "seconds", *FIELDS])
-        for cell, found in measured(kernel, cells, 1, watched=True).items():
-            print(f"{kernel} {cell}: {found['mbit'][0]:.3f} Mbit/s", file=sys.stderr)
-            for row in found["series"]:
-                writer.writerow([kernel, *cell, row["seconds"], *(row.get(n, "") for n in FIELDS)])
+        writer = csv.DictWriter(file, SERIES, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def watch(kernel, cells, path):
+    found = {}
+    for cell, of in measured(kernel, cells, 1, watched=True).items():
+        print(f"{kernel} {cell}: {of['mbit'][0]:.3f} Mbit/s", file=sys.stderr)
+        found[(kernel, *cell)] = (of["mbit"][0], of["series"])
+    keep_series(path, kernel, found)
+
+
+def summary(path):
+    """The lines of a table of what binds: medians and extremes of the watched cells."""
+    lines = [
+        "| kernel | control | Mbit/s | ms each way | lost | goodput, Mbit/s | unacknowledged, segments: median, most |"
+        " of these under way | largest window, kB | memory of the send buffer, kB: least, most |"
+        " memory per byte | limited by the window | by the send buffer |",
+        "|" + "---|" * 13,
+    ]
+    groups = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            groups.setdefault(key_of(row), []).append(row)
+    for (kernel, control, rate, delay, loss), rows in groups.items():
+        inside = [
+            {name: float(row[name]) for name in ("seconds", *FIELDS) if row[name]}
+            for row in rows
+            if SETTLED[0] < float(row["seconds"]) < SETTLED[1]
+        ]
+        # BBR drains the path to learn its round trip.
+        inside = [row for row in inside if row["in_flight"] > 100]
+        of = lambda value: [value(row) for row in inside]
+        unacked = of(lambda r: r["in_flight"])
+        under_way = of(lambda r: r["in_flight"] - r["sacked"] - r["lost"])
+        memory = of(lambda r: r["sndbuf_used"])
+        each = of(lambda r: r["sndbuf_used"] / (r["in_flight"] * MSS + r["notsent"]))
+        lasted = inside[-1]["seconds"] - inside[0]["seconds"]
+        share = lambda name: (inside[-1][name] - inside[0][name]) / 1e3 / lasted
+        lines.append(
+            f"| {kernel} | {control} | {rate} | {delay} | {loss}% | {float(rows[0]['mbit']):.1f} |"
+            f" {statistics.median(unacked):.0f}, {max(unacked):.0f} | {statistics.median(under_way):.0f} |"
+            f" {max(of(lambda r: r['snd_wnd'])) / 1e3:.0f} | {min(memory) / 1e3:.0f}, {max(memory) / 1e3:.0f} |"
+            f" {statistics.median(each):.2f} | {share('rwnd_limited'):.0%} | {share('sndbuf_limited'):.0%} |"
+        )
+    return lines
 
 
 def cell_of(text):
@@ -270,17 +329,17 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("do", choices=["cells", "watch"])
+    parser.add_argument("do", choices=["cells", "watch", "summary"])
     parser.add_argument("--kernel", choices=vm.PACKAGES, default="6.1")
     parser.add_argument("--runs", type=int, default=3, help="of each cell, for `cells`")
     parser.add_argument("--only", type=cell_of, action="append", help="a cell; repeatable")
     parser.add_argument("--out", type=Path, help="where the CSV goes")
     given = parser.parse_args()
     try:
-        if given.do == "watch":
-            watch(
-                given.kernel, given.only or [("bbr", 100, 300, 1)], given.out or Path("watched.csv")
-            )
+        if given.do == "summary":
+            print(*summary(given.out or WATCHED), sep="\n")
+        elif given.do == "watch":
+            watch(given.kernel, given.only or [("bbr", 100, 300, 1)], given.out or WATCHED)
         else:
             measure_cells(given.kernel, given.only or CELLS, given.runs, given.out or STORED)
     except (vm.CannotRun, OSError, subprocess.CalledProcessError) as error:

@@ -2,7 +2,7 @@
 """Held against the world: measurements that others published, beside the simulator.
 
     fidelity/world/run.py DIR                       # every table; `make fidelity-world DIR=...`
-    fidelity/world/run.py DIR --only testbed        # testbed, hystart, starlink or packetdrill
+    fidelity/world/run.py DIR --only bars           # a table of it
     fidelity/world/run.py DIR --packetdrill SCRIPTS # also the verdicts on a folder of packetdrill scripts
 
 DIR has the published files, which are not part of this repository; docs/world.md says where they are
@@ -10,6 +10,7 @@ from and how they are made. The test bed's bars: for each control the median err
 the cells are within 10%, none is beyond 20%. Exit status: 0 met, 1 not, 2 could not run."""
 
 import argparse
+import functools
 import statistics
 import subprocess
 import sys
@@ -22,23 +23,37 @@ import hystart  # noqa: E402
 import testbed  # noqa: E402
 
 RESULTS = ROOT / "target/fidelity/world"
-PARTS = ("testbed", "hystart", "starlink", "packetdrill")
+PARTS = ("testbed", "bars", "kernels", "hystart", "starlink", "packetdrill")
 
 
 def show(title, lines):
     print(f"\n## {title}\n", *lines, sep="\n", flush=True)
 
 
+@functools.cache
+def cells_and_runs(folder, program):
+    """The test bed's cells, and what the simulator reached in each."""
+    cells = testbed.read(folder / testbed.FILE)
+    return cells, testbed.simulated(program, RESULTS, cells)
+
+
 def test_bed(given):
-    cells = testbed.read(given.dir / testbed.FILE)
-    found = testbed.simulated(given.bentpipe, RESULTS, cells)
-    show("The published test bed, Mbit/s, medians of nine runs", testbed.table(cells, found))
-    lines, met = testbed.judged(cells, found)
+    lines = testbed.table(*cells_and_runs(given.dir, given.bentpipe))
+    show("The published test bed, Mbit/s, medians of nine runs", lines)
+    return True
+
+
+def bars(given):
+    lines, met = testbed.judged(*cells_and_runs(given.dir, given.bentpipe))
     show("The test bed's bars", lines)
-    stored = testbed.of_kernels(HERE / "kernel.csv", cells)
-    if stored:
-        show("The same cells on kernels in virtual time", testbed.kernels_table(stored, found))
     return met
+
+
+def kernels(given):
+    cells, found = cells_and_runs(given.dir, given.bentpipe)
+    stored = testbed.of_kernels(HERE / "kernel.csv", cells)
+    show("The same cells on kernels in virtual time", testbed.kernels_table(stored, found))
+    return True
 
 
 def slow_start(given):
@@ -82,7 +97,7 @@ def main():
     parser.add_argument("--runs", type=int, default=hystart.RUNS, help="for each path of `hystart`")
     parser.add_argument("--bentpipe", type=Path, default=ROOT / "target/release/bentpipe")
     given = parser.parse_args()
-    of = dict(zip(PARTS, (test_bed, slow_start, starlink, packetdrill)))
+    of = dict(zip(PARTS, (test_bed, bars, kernels, slow_start, starlink, packetdrill)))
     try:
         met = [of[part](given) for part in given.only or PARTS]
     except (OSError, ValueError, KeyError, statistics.StatisticsError) as error:
