@@ -8,6 +8,7 @@ import unittest
 from argparse import ArgumentTypeError
 from pathlib import Path
 
+import freebsd
 import hystart
 import kernel
 import testbed
@@ -190,6 +191,29 @@ class Kernel(unittest.TestCase):
             kernel.store(path, {("6.1", "bbr", 100, 300, 1): row})
             self.assertEqual(list(kernel.load(path)), [("6.1", "bbr", 100, 300, 1)])
             self.assertEqual(list(csv.reader(io.StringIO(path.read_text())))[0], kernel.COLUMNS)
+
+
+class FreeBSD(unittest.TestCase):
+    def test_settings_buffers_windows_and_options_are_left_out(self):
+        text = """+0.00 `sysctl -w net.inet.tcp.rfc1323=1`
++0.00 fcntl(3, F_GETFL) = 0x02 (flags O_RDWR)
++0.00 getsockopt(3, SOL_SOCKET, SO_RCVBUF, [65536], [4]) = 0
++0.00 > S  0:0(0)       win 65535 <mss 1460,nop,wscale 6,sackOK,TS val 100 ecr 0>
++0.10 < S. 0:0(0) ack 1 win 32767 <mss 1460,sackOK,eol,eol>"""
+        self.assertEqual(
+            freebsd.adapted(text).split("\n"),
+            [
+                "+0.00 fcntl(3, F_GETFL) = 2",
+                "+0.00 > S  0:0(0)       <...>",
+                "+0.10 < S. 0:0(0) ack 1 win 32767 <mss 1460,sackOK,eol,eol>",
+            ],
+        )
+
+    def test_failures_have_groups(self):
+        missing = {"what": "nothing is sent", "expected": ". 1:1(0) ack 1", "found": "nothing"}
+        group = "no acknowledgement or reset of what does not fit"
+        self.assertEqual(freebsd.reason_of("rcv-syn-established/x.pkt", missing), group)
+        self.assertEqual(freebsd.reason_of("rcv-fin-time-wait/x.pkt", missing), "in TIME-WAIT")
 
 
 if __name__ == "__main__":
