@@ -94,6 +94,11 @@ class TestBed(unittest.TestCase):
         }
         self.assertAlmostEqual(testbed.goodput(row, 300), 1.0)
 
+    def test_segments_in_a_packet_follow_from_what_a_hop_lost(self):
+        # Of 1000 packets of two segments 10 are lost: 1980 segments pass.
+        self.assertAlmostEqual(testbed.segments_each(1, "1980", "10"), 2)
+        self.assertIsNone(testbed.segments_each(0, "1980", "0"))
+
     def test_bars_are_judged_by_control(self):
         bbr, cubic = self.cells[0], self.cells[1]
         lines, met = testbed.judged([bbr, cubic], {bbr: [9.1], cubic: [1.0]})

@@ -169,7 +169,8 @@ def judged(cells, found):
 
 
 def of_kernels(path, cells):
-    """What kernel.py stored of cells that the test bed has too: kernel, cell, Mbit/s of the runs."""
+    """What kernel.py stored of cells that the test bed has too: kernel, cell, Mbit/s of the runs, and how
+    many segments a packet had where packets are lost, or None."""
     if not path.exists():
         return []
     # The two figures share some cells; the first has the label.
@@ -182,19 +183,28 @@ def of_kernels(path, cells):
             numbers = (float(row[name]) for name in ("rate", "delay_ms", "loss_percent"))
             cell = known.get((row["control"], *numbers))
             if cell:
-                found.append((row["kernel"], cell, [float(x) for x in row["mbit"].split()]))
+                each = segments_each(cell.loss_percent, row["segments"], row["lost_packets"])
+                found.append((row["kernel"], cell, [float(x) for x in row["mbit"].split()], each))
     return found
+
+
+def segments_each(loss_percent, passed, lost):
+    """Segments in a packet: those that came to a hop, times its loss, by the packets that it lost."""
+    if not loss_percent or not int(lost):
+        return None
+    share = loss_percent / 100
+    return int(passed) / (1 - share) * share / int(lost)
 
 
 def kernels_table(stored, found):
     """The lines of the table of kernels: what they and the simulator reach of the published median."""
     lines = [
         "| control | Mbit/s | ms each way | lost | published | range | kernel | Mbit/s there | to published |"
-        " simulated to kernel |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        " segments a packet | simulated to kernel |",
+        "|" + "---|" * 11,
     ]
     off, inside = [], 0
-    for kernel, cell, mbit in stored:
+    for kernel, cell, mbit, each in stored:
         theirs, here = statistics.median(cell.theirs), statistics.median(mbit)
         low, high = min(cell.theirs), max(cell.theirs)
         off.append(abs(here / theirs - 1))
@@ -202,7 +212,7 @@ def kernels_table(stored, found):
         lines.append(
             f"| {cell.control} | {cell.rate:g} | {cell.delay_ms:g} | {cell.loss_percent:g}% | {theirs:.3f} |"
             f" {low:.3f} to {high:.3f} | {kernel} | {here:.3f} | {here / theirs - 1:+.1%} |"
-            f" {statistics.median(found[cell]) / here - 1:+.1%} |"
+            f" {'' if each is None else f'{each:.1f}'} | {statistics.median(found[cell]) / here - 1:+.1%} |"
         )
     lines += [
         "",
