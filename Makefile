@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux fidelity-packetdrill held reproduce advice questions same ledger evidence
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux fidelity-packetdrill fidelity-world held reproduce advice questions same ledger evidence
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -208,6 +208,7 @@ held:
 	$(CARGO) build --release --quiet --workspace $(WITH)
 	cd fidelity/linux && python3 -m unittest -q
 	cd fidelity/advice && python3 -m unittest -q
+	cd fidelity/world && python3 -m unittest -q
 	python3 fidelity/held.py
 
 # The profile `linux` against stored results of real kernels, where stacks differ;
@@ -221,6 +222,13 @@ fidelity-linux:
 fidelity-packetdrill:
 	$(CARGO) build --release --quiet
 	python3 fidelity/packetdrill.py $(DIR) --fails
+
+# What others measured and published, which is not in this repository, beside the simulator:
+# `make fidelity-world DIR=published [PACKETDRILL=packetdrill/gtests/net/tcp]`. docs/world.md says
+# where the files are from.
+fidelity-world:
+	$(CARGO) build --release --quiet
+	python3 fidelity/world/run.py $(DIR) $(if $(PACKETDRILL),--packetdrill $(PACKETDRILL))
 
 # Every cell and every claim of every paper against its recorded verdict, and
 # every number that README.md and papers/*/README.md quote: four minutes on two

@@ -46,6 +46,13 @@ def by_hand(entry: Entry) -> bool:
     return not ways or bool(entry.table) and not entry.table.get("find")
 
 
+# Needs that are no programs, for people.
+NAMES = {
+    "quiet": "a quiet machine",
+    "published": "BENTPIPE_WORLD, the folder of what others published (docs/world.md)",
+}
+
+
 def lacking(entry: Entry) -> list[str]:
     """What the machine has not."""
     missing = []
@@ -54,10 +61,12 @@ def lacking(entry: Entry) -> list[str]:
             here = os.geteuid() == 0
         elif need == "quiet":
             here = quiet()
+        elif need == "published":
+            here = os.path.isdir(os.environ.get("BENTPIPE_WORLD", ""))
         else:
             here = shutil.which(need) is not None
         if not here:
-            missing.append("a quiet machine" if need == "quiet" else need)
+            missing.append(NAMES.get(need, need))
     return missing
 
 

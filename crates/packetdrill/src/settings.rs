@@ -163,7 +163,7 @@ impl Kernel {
             ("tcp_ecn", ..) => missing.push(Missing::Setting("accurate ECN".to_owned())),
             ("tcp_congestion_control", ..) => self.congestion_control = value.to_owned(),
             ("tcp_rmem", ..) => {
-                let largest = value.split_whitespace().nth(2).and_then(|n| n.parse().ok());
+                let largest = value.split_whitespace().nth(2).and_then(product);
                 self.largest_receive_buffer = largest.unwrap_or(self.largest_receive_buffer);
             }
             ("hystart_detect", Some(3), _) => {}
@@ -190,6 +190,19 @@ impl Kernel {
             missing.push(Missing::Setting("the command `tc`".to_owned()));
         }
     }
+}
+
+/// A number, or a product of numbers as the shell writes it: `$((32*1024*1024))`.
+fn product(text: &str) -> Option<u64> {
+    let factors = text
+        .strip_prefix("$((")
+        .and_then(|inside| inside.strip_suffix("))"))
+        .unwrap_or(text);
+    let mut product: u64 = 1;
+    for factor in factors.split('*') {
+        product = product.checked_mul(factor.parse().ok()?)?;
+    }
+    Some(product)
 }
 
 /// Words of a command; quotes keep some together.
@@ -265,8 +278,19 @@ mod tests {
         assert_eq!(missing, []);
         assert!(!kernel.sack && !kernel.timestamps && kernel.restart_after_idle);
         assert_eq!((kernel.ecn, kernel.window_shift()), (1, 4));
+        kernel.apply("sysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"");
+        assert_eq!(kernel.window_shift(), 10);
         kernel.apply("defaults.sh");
         assert_eq!((kernel.ecn, kernel.window_shift()), (0, 8));
+    }
+
+    #[test]
+    fn products_of_the_shell_are_numbers() {
+        assert_eq!(product("87380"), Some(87_380));
+        assert_eq!(product("$((32*1024*1024))"), Some(32 << 20));
+        for text in ["", "$((", "$((2+2))", "$((99999999999*99999999999))", "-1"] {
+            assert_eq!(product(text), None, "{text}");
+        }
     }
 
     #[test]

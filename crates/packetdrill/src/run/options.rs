@@ -4,8 +4,10 @@ use super::{End, Run};
 use crate::report::Note;
 use crate::script::micros;
 
-/// Options that mean nothing without a device.
-const WITHOUT_MEANING: [&str; 10] = [
+/// Options that mean nothing without a device. `mss` is of the segments that a device would cut a
+/// large injected packet into: the model takes it whole.
+const WITHOUT_MEANING: [&str; 11] = [
+    "mss",
     "local_ip",
     "remote_ip",
     "gateway_ip",
