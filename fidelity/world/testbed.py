@@ -23,7 +23,6 @@ FILE = "testbed_cubic_bbr_goodput.csv"
 # super-segments whole, and their queues hold netem's limit: in the real runs it dropped nothing where
 # packets are lost (kernel.csv), since it counts super-segments.
 HOSTS = {
-    "transport.{control}.offload": True,
     "transport.{control}.buffers": "stock",
 }
 # Four times as many runs as theirs: where losses bind, the medians of nine differ by 10 to 20%.

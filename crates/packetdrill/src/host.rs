@@ -309,7 +309,7 @@ impl Host {
             tick: self.tick,
             restart_after_idle: Some(self.kernel.restart_after_idle),
             tail_loss_probes: self.kernel.tail_loss_probes,
-            offload: false,
+            single_segments: false,
             send_memory: None,
         };
         Ok(transport)

@@ -89,7 +89,7 @@ fn offload_survives_the_file() {
     }
     let linux = TransportSettings {
         profile: Some(bentpipe_tcp::HostProfile::Linux),
-        offload: Some(true),
+        offload: Some(false),
         buffers: Some(bentpipe_tcp::Buffers::Stock),
         ..TransportSettings::default()
     };

@@ -14,7 +14,7 @@ use bentpipe_cc::Controller;
 use bentpipe_outcome::Outcome;
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, LinkId, Offload, Pep, Scenario};
-use bentpipe_tcp::{CongestionControlChoice, Endpoint, Transport};
+use bentpipe_tcp::{CongestionControlChoice, Endpoint, HostProfile, Transport};
 use bentpipe_units::Time;
 
 /// Runs `scenario` and returns what it yielded.
@@ -138,7 +138,10 @@ impl<'a> Simulation<'a> {
 /// True where super-segments stay whole all the way: every link of every route carries them so, and
 /// no middlebox looks at packets.
 fn is_whole(scenario: &Scenario, flow: &Flow) -> bool {
-    let offers = flow.transport.as_ref().is_some_and(|t| t.kernel.offload);
+    let offers = flow
+        .transport
+        .as_ref()
+        .is_some_and(|t| t.profile == HostProfile::Linux && !t.kernel.single_segments);
     let whole = |id: &LinkId| {
         let link = scenario.links.get(id.0 as usize);
         link.is_some_and(|link| link.offload == Offload::Whole)

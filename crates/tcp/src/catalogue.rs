@@ -95,7 +95,8 @@ pub struct TransportSettings {
     pub polling: Option<Polling>,
     /// The buffers that are not given, on profile `linux`.
     pub buffers: Option<Buffers>,
-    /// Whether segments leave together as segmentation offload sends them, on profile `linux`.
+    /// Whether segments leave together as segmentation offload sends them: so on profile `linux`
+    /// where no layer says.
     pub offload: Option<bool>,
 }
 
@@ -252,7 +253,7 @@ impl TransportSettings {
             minimum_rto: self.minimum_rto,
             polling: self.polling.unwrap_or_default(),
             kernel: KernelSettings {
-                offload: self.offload.unwrap_or(false),
+                single_segments: self.offload == Some(false),
                 send_memory: (stock && self.send_buffer.is_none()).then_some(Buffers::STOCK_MEMORY),
                 ..KernelSettings::DEFAULT
             },

@@ -17,7 +17,7 @@
 //! | window in use | [`limited`] | growth only if cwnd limited the sender, decay after idleness |
 //! | sending | `output` | lost segments first, then new data |
 //! | send buffer | [`memory`] | as memory, which wakes the application at two thirds |
-//! | segments together | [`offload`] | as segmentation offload sends them, where a transport asks for it |
+//! | segments together | [`offload`] | as segmentation offload sends them, where the way carries them whole |
 //!
 //! In this profile:
 //!
@@ -31,10 +31,9 @@
 //!   something is lost, and PRR brings cwnd there.
 //!
 //! Not modelled, with the effect observed on a kernel of version 6.18 at 2 Mbit/s and 511 ms:
-//! - Without `offload` segments leave one by one. The kernel sends pairs, and at times holds the odd
-//!   one of a burst back until the next ACK. That shifts which segments share a delayed ACK, by an
-//!   ACK's delay now and then; a control that reacts to rising RTTs may therefore reduce its window
-//!   at another time.
+//! - The kernel at times holds the odd segment of a burst back until the next ACK. That shifts which
+//!   segments share a delayed ACK, by an ACK's delay now and then; a control that reacts to rising
+//!   RTTs may therefore reduce its window at another time.
 //! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers, receivers that renege
 //!   on SACKed data, and the growth of send buffers, which never limited a transfer.
 

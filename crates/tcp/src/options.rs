@@ -138,10 +138,10 @@ pub struct KernelSettings {
     pub restart_after_idle: Option<bool>,
     /// Tail losses are probed for (`tcp_early_retrans`).
     pub tail_loss_probes: bool,
-    /// Segments leave together as segmentation offload sends them (TSO, GSO); one by one, where
-    /// false.
+    /// Segmentation offload (TSO, GSO) is switched off: segments leave one by one. Else they leave
+    /// together where the way carries super-segments whole.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub offload: bool,
+    pub single_segments: bool,
     /// The send buffer in bytes of memory (the third number of `tcp_wmem`); where `None`, the
     /// transport's send buffer counts payload.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,13 +149,12 @@ pub struct KernelSettings {
 }
 
 impl KernelSettings {
-    /// Those of most distributions: 250 ticks a second, everything on
-    /// but offload.
+    /// Those of most distributions: 250 ticks a second, everything on.
     pub const DEFAULT: KernelSettings = KernelSettings {
         tick: Duration::from_millis(4),
         restart_after_idle: None,
         tail_loss_probes: true,
-        offload: false,
+        single_segments: false,
         send_memory: None,
     };
 

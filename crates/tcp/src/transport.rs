@@ -253,16 +253,10 @@ impl Transport {
                 recovery: self.recovery.name(),
             });
         }
-        let of_linux = [
-            ("offload", self.kernel.offload),
-            ("buffers", self.kernel.send_memory.is_some()),
-        ];
-        if rules.stack != StackKind::Linux
-            && let Some((key, _)) = of_linux.into_iter().find(|(_, is_set)| *is_set)
-        {
+        if rules.stack != StackKind::Linux && self.kernel.send_memory.is_some() {
             return Err(TransportError::NotLinux {
                 profile: self.profile.name(),
-                key,
+                key: "buffers",
             });
         }
         let mut controller = match &self.congestion_control {

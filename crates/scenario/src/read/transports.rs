@@ -9,7 +9,9 @@ use bentpipe_document::{
     Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Problem, Reported,
     Value,
 };
-use bentpipe_tcp::{CongestionControlChoice, Suggested, Transport, TransportSettings};
+use bentpipe_tcp::{
+    CongestionControlChoice, HostProfile, Suggested, Transport, TransportError, TransportSettings,
+};
 use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
 
@@ -170,7 +172,19 @@ impl<'a> Reader<'a> {
         let settings = own.over(base);
         // What parameters must fulfil together, such as one slope for each
         // threshold, only the congestion control itself knows.
-        if let Err(error) = settings.clone().resolve(&*one.name).controller() {
+        let profile = settings.profile.unwrap_or_default();
+        let no_offload = TransportError::NotLinux {
+            profile: profile.name(),
+            key: "offload",
+        };
+        let asks_too_much = settings.offload == Some(true) && profile != HostProfile::Linux;
+        let built = settings.clone().resolve(&*one.name).controller();
+        let built = built.map(|_| ()).and(if asks_too_much {
+            Err(no_offload)
+        } else {
+            Ok(())
+        });
+        if let Err(error) = built {
             let place = parameter_place(&error, &context.table, one.place);
             let error = Diagnostic::new(place, error.to_string());
             return Err(context.report(error.label("does not fit")));
@@ -273,7 +287,7 @@ fn parameter_of(name: &str) -> Option<String> {
 
 /// Where the table says the parameter that a message is about.
 fn parameter_place(
-    error: &bentpipe_tcp::TransportError,
+    error: &TransportError,
     table: &bentpipe_document::Table,
     otherwise: Place,
 ) -> Place {

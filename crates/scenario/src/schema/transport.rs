@@ -58,9 +58,9 @@ table! {
     ecn: bool, or "false";
     /// smallest retransmission timeout; above the profile's largest (60 s, or 120 s) it is that, too
     minimum_rto: Duration, or "the base's, or the profile's";
-    /// segments leave in twos or more, as segmentation offload sends them (TSO, GSO); on profile
-    /// `linux`. Links with `offload = "whole"` carry them as one packet, others one by one
-    offload: bool, or "the base's, or false";
+    /// segments leave in twos or more, as segmentation offload sends them (TSO, GSO), where all links
+    /// of the way have `offload = "whole"`; on other ways they leave one by one
+    offload: bool, or "the base's, or true on profile `linux`";
     /// how the sender polls, with recovery `stp`
     polling: PollingTable, or "the base's, or its defaults";
 }

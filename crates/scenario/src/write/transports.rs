@@ -188,8 +188,8 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
     if let Some(rto) = &t.minimum_rto {
         table.put_as::<Duration, _>("minimum_rto", rto);
     }
-    if t.kernel.offload {
-        table.put("offload", true);
+    if t.kernel.single_segments {
+        table.put("offload", false);
     }
     if !t.polling.is_default() {
         table.put("polling", PollingTable::written(&t.polling));

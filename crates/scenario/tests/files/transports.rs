@@ -68,10 +68,10 @@ fn the_file_wins_over_the_named_transport_and_it_over_the_profile() {
 
 #[test]
 fn offload_is_of_linux() {
-    let linux = transport("base = \"cubic\"\nprofile = \"linux\"\noffload = true");
-    assert!(linux.kernel.offload);
-    let single = transport("base = \"cubic\"\nprofile = \"linux\"");
-    assert!(!single.kernel.offload);
+    let linux = transport("base = \"cubic\"\nprofile = \"linux\"");
+    assert!(!linux.kernel.single_segments);
+    let single = transport("base = \"cubic\"\nprofile = \"linux\"\noffload = false");
+    assert!(single.kernel.single_segments);
     let text = "duration = \"1 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
                 rate = \"8 Mbit/s\"\none_way_delay = \"1 ms\"\n[transport.t]\nbase = \"cubic\"\n\
                 offload = true\n[flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\n\

@@ -35,10 +35,10 @@ impl Linux {
     /// The byte up to which it writes where the buffer is `limit` bytes of memory and it has written
     /// all below `written`.
     fn writes_until(s: &Core, written: u64, limit: u64) -> u64 {
-        let together = if s.options.kernel.offload {
-            Linux::largest_super_segment(s) as u64
-        } else {
+        let together = if s.options.kernel.single_segments {
             1
+        } else {
+            Linux::largest_super_segment(s) as u64
         };
         let packet = (together * u64::from(s.mss)).max(1);
         let flight = s.snd.next - s.snd.una;
@@ -65,11 +65,11 @@ mod tests {
     use crate::transport::Transport;
     use crate::{TransportSettings, find_transport};
 
-    fn transport(offload: bool) -> Transport {
+    fn transport() -> Transport {
         let settings = TransportSettings {
             profile: Some(HostProfile::Linux),
             buffers: Some(Buffers::Stock),
-            offload: Some(offload),
+            offload: Some(false),
             ..TransportSettings::default()
         };
         let below = find_transport("cubic").map(|named| named.settings());
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn stock_buffers_are_those_of_linux() {
-        let stock = transport(false);
+        let stock = transport();
         assert_eq!(stock.receive_buffer, Buffers::STOCK_WINDOW);
         assert_eq!(stock.kernel.send_memory, Some(Buffers::STOCK_MEMORY));
     }
@@ -87,7 +87,7 @@ mod tests {
     /// segments of 1448, 1.53 MB of memory, the rest of it; woken below 2.796 MB.
     #[test]
     fn memory_counts_headers_and_wakes_at_two_thirds() {
-        let stock = transport(false);
+        let stock = transport();
         let mut core = Core::new(&stock, stock.controller().unwrap(), 1, 3 << 20);
         let limit = Buffers::STOCK_MEMORY.get();
         assert_eq!(Linux::writes_until(&core, 0, limit), 4_068_474);

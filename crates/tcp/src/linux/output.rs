@@ -49,7 +49,7 @@ impl Linux {
                     break;
                 }
                 more = 1;
-                if s.options.kernel.offload {
+                if s.sends_whole {
                     out.end();
                     s.end_quantum();
                     more = Linux::super_segment(s, free);
@@ -127,7 +127,7 @@ impl Linux {
                     break;
                 }
                 more = 1;
-                if s.options.kernel.offload {
+                if s.sends_whole {
                     out.end();
                     s.end_quantum();
                     more = Linux::largest_super_segment(s);
