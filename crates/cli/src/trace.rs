@@ -6,7 +6,7 @@ use crate::load;
 use crate::output::Output;
 use bentpipe_link::trace::theaterq::Style;
 use bentpipe_link::trace::{mahimahi, theaterq};
-use bentpipe_link::{Loss, Piece, Timeline};
+use bentpipe_link::{JitterSettings, Loss, Piece, Timeline};
 use bentpipe_scenario::Link;
 use bentpipe_units::{Duration, Time};
 use std::sync::Arc;
@@ -25,6 +25,11 @@ pub(crate) fn main(args: &args::Trace, out: &mut Output) -> Result<Status, Failu
     let timeline = match &link.timeline {
         Some(timeline) => Arc::clone(timeline),
         None => Arc::new(constant(link)?),
+    };
+    let timeline = match args.format {
+        // It has no delays.
+        TraceFormat::Mahimahi => timeline,
+        TraceFormat::Theaterq | TraceFormat::TheaterqSimple => varying(link, timeline)?,
     };
     let period = timeline.opportunities().and_then(|o| o.period().1);
     let period = period.or(timeline.period());
@@ -52,6 +57,21 @@ pub(crate) fn main(args: &args::Trace, out: &mut Output) -> Result<Status, Failu
     Ok(Status::Done)
 }
 
+/// The timeline with the jitter of the link, where formats have a word for it.
+fn varying(link: &Link, timeline: Arc<Timeline>) -> Result<Arc<Timeline>, Failure> {
+    match link.jitter.as_ref().map(JitterSettings::spread) {
+        None => Ok(timeline),
+        Some(Some(spread)) => Ok(Arc::new((*timeline).clone().with_jitter(spread))),
+        Some(None) => {
+            let why = "traces have no jitter but a uniform one with a draw for each packet";
+            let name = &link.name;
+            Err(Failure::new(format!(
+                "link `{name}` cannot be written: {why}"
+            )))
+        }
+    }
+}
+
 /// The timeline of a link on which nothing changes.
 fn constant(link: &Link) -> Result<Timeline, Failure> {
     let piece = Piece {
@@ -62,6 +82,7 @@ fn constant(link: &Link) -> Result<Timeline, Failure> {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     };
     Timeline::new(vec![piece]).map_err(|why| Failure::new(why.to_string()))
 }

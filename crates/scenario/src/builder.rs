@@ -13,7 +13,7 @@ use crate::model::{
 use crate::route::{self, NoRoute};
 use crate::split;
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, LinkSettings, Timeline};
+use bentpipe_link::{ArqSettings, JitterSettings, LinkSettings, Timeline};
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
@@ -183,6 +183,16 @@ impl ScenarioBuilder {
         for link in &mut self.scenario.links {
             if link.name == name || link.name == back {
                 link.arq = Some(arq);
+            }
+        }
+        self
+    }
+
+    /// Lets the delay of a link vary in one direction; `NAME.reverse` is the way back.
+    pub fn jitter(&mut self, name: &str, jitter: &JitterSettings) -> &mut ScenarioBuilder {
+        for link in &mut self.scenario.links {
+            if link.name == name {
+                link.jitter = Some(jitter.clone());
             }
         }
         self

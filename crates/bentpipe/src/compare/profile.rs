@@ -242,6 +242,7 @@ mod tests {
             loss: Loss::Channel,
             up,
             route,
+            jitter: None,
         }
     }
 

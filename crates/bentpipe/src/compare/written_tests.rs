@@ -105,3 +105,12 @@ fn a_row_beside_other_traffic_is_a_file() {
     let question = question.size(Bytes::new(300_000));
     holds(&question.transports(["cubic", "bbr"]));
 }
+
+#[test]
+fn a_row_with_jitter_is_a_file() {
+    let jitter = |text: &str| text.parse::<super::Jitter>().unwrap();
+    let question = Comparison::new().rate(Rate::from_mbps(5)).runs(1);
+    holds(&question.clone().jitter(jitter("pareto 5 ms")));
+    let held = jitter("normal 3 ms correlation 50% held 15 ms");
+    holds(&question.jitter(held).users(4).terminals(2).pep(Pep::Split));
+}

@@ -1,7 +1,9 @@
 //! Links and their channels.
 
+use super::jitter::JitterTable;
 use super::protection::{ArqTable, CodingTable};
 use super::queue::QueueTable;
+use super::slots::SlotsTable;
 use super::timeline::TimeKeys;
 use crate::queue_length::LinkContext;
 use bentpipe_document::schema::{HEADER, Kind, SPAN, number};
@@ -40,6 +42,8 @@ table! {
     coding: CodingTable, or "none; on the way back as forth";
     /// the link sends again what its channel loses
     arq: ArqTable, or "none; on the way back as forth";
+    /// the delay varies from packet to packet, and packets keep their order
+    jitter: JitterTable, or "none; on the way back as forth";
 }
 
 table! {
@@ -61,6 +65,8 @@ table! {
     /// the far ends tell receivers which packets the channels destroyed; transports with
     /// recovery `snack`, and `pbs`, use it
     reports_corruption: bool, default false;
+    /// both directions are another path every so often
+    slots: SlotsTable, or "none";
     /// what differs on the way back, from the second node to the first
     reverse: ReverseTable, or "nothing";
 }
