@@ -65,7 +65,7 @@ pub enum Way {
 /// What is drawn for a slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    more: Duration,
+    round_trip: Duration,
     share: f64,
     loss: Option<f64>,
     interruption: Duration,
@@ -81,7 +81,22 @@ struct Draws<'a> {
     level: Option<f64>,
 }
 
-impl Draws<'_> {
+impl<'a> Draws<'a> {
+    fn new(settings: &'a SlotSettings, (way, seed, name): (Way, u64, &str)) -> Draws<'a> {
+        let own = |process: &str| Stream::new(seed, &format!("slots {process} {name}"));
+        Draws {
+            settings,
+            delay: own("delay"),
+            rate: own(match way {
+                Way::Forth => "rate forth",
+                Way::Back => "rate back",
+            }),
+            loss: own("loss"),
+            interruption: own("interruption"),
+            level: None,
+        }
+    }
+
     fn next(&mut self, is_first: bool) -> Slot {
         let of = self.settings;
         let nanos = |time: &Duration| time.as_nanos() as f64;
@@ -102,7 +117,7 @@ impl Draws<'_> {
             false => Duration::from_nanos(quantile(&of.interruption, interruption, nanos) as u64),
         };
         Slot {
-            more: round_trip / 2,
+            round_trip,
             share: match of.rate.is_empty() {
                 true => 1.0,
                 false => quantile(&of.rate, share, |share| *share),
@@ -114,6 +129,19 @@ impl Draws<'_> {
 }
 
 impl SlotSettings {
+    /// Steps of the round trip from slot to slot that are drawn, ms.
+    #[must_use]
+    pub fn steps(&self, count: usize, seed: u64) -> Vec<f64> {
+        let mut draws = Draws::new(self, (Way::Forth, seed, "steps"));
+        let mut slot = || draws.next(false).round_trip.as_secs() * 1e3;
+        let mut before = slot();
+        let step = |_| {
+            let next = slot();
+            next - std::mem::replace(&mut before, next)
+        };
+        (0..count).map(step).collect()
+    }
+
     /// Slots of 15 s that start as Starlink's do, in which nothing changes.
     #[must_use]
     pub fn steady() -> SlotSettings {
@@ -139,18 +167,7 @@ impl SlotSettings {
         seed: u64,
         name: &str,
     ) -> Timeline {
-        let own = |process: &str| Stream::new(seed, &format!("slots {process} {name}"));
-        let mut draws = Draws {
-            settings: self,
-            delay: own("delay"),
-            rate: own(match way {
-                Way::Forth => "rate forth",
-                Way::Back => "rate back",
-            }),
-            loss: own("loss"),
-            interruption: own("interruption"),
-            level: None,
-        };
+        let mut draws = Draws::new(self, (way, seed, name));
         let every = self.every.max(Duration::from_millis(1));
         let first = Duration::from_nanos(self.offset.as_nanos() % every.as_nanos());
         let length = length.min(LONGEST).max(every);
@@ -170,7 +187,7 @@ impl SlotSettings {
                 pieces.push(Piece {
                     from: at,
                     rate: scaled(state.rate, slot.share),
-                    one_way_delay: state.one_way_delay + slot.more,
+                    one_way_delay: state.one_way_delay + slot.round_trip / 2,
                     sloped: false,
                     loss: match slot.loss.and_then(Ratio::new) {
                         Some(share) => Loss::Packets(share),

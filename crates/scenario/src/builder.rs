@@ -13,7 +13,7 @@ use crate::model::{
 use crate::route::{self, NoRoute};
 use crate::split;
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, JitterSettings, LinkSettings, Timeline};
+use bentpipe_link::{ArqSettings, JitterSettings, LinkSettings, SlotSettings, Timeline};
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
@@ -183,6 +183,17 @@ impl ScenarioBuilder {
         for link in &mut self.scenario.links {
             if link.name == name || link.name == back {
                 link.arq = Some(arq);
+            }
+        }
+        self
+    }
+
+    /// Lets both directions of a link be another path every so often.
+    pub fn slots(&mut self, name: &str, slots: &SlotSettings) -> &mut ScenarioBuilder {
+        let slots = Arc::new(slots.clone());
+        for link in &mut self.scenario.links {
+            if link.way().0 == name {
+                link.slots = Some(Arc::clone(&slots));
             }
         }
         self

@@ -120,7 +120,7 @@ impl NetworkPath {
     /// The path as the run with this seed finds it.
     pub(super) fn of_run(&self, seed: u64) -> NetworkPath {
         let begun = |profile: &LinkProfile| LinkProfile {
-            timelines: profile.from(profile.start(seed)),
+            timelines: profile.of_run(seed),
             ..profile.clone()
         };
         NetworkPath {
@@ -207,8 +207,18 @@ impl NetworkPath {
 
     /// Lets the delay of the link of that name vary as the path says.
     fn vary(&self, builder: &mut ScenarioBuilder, link: &str) {
-        if let Some(jitter) = &self.jitter {
-            builder.jitter(link, &jitter.settings());
+        let slots = self
+            .profile
+            .as_ref()
+            .and_then(|profile| profile.slots.as_ref());
+        match (&self.jitter, slots) {
+            (Some(jitter), _) => {
+                builder.jitter(link, &jitter.settings());
+            }
+            (None, Some(slots)) if link == "satellite" => {
+                builder.jitter(link, &slots.jitter);
+            }
+            _ => {}
         }
     }
 

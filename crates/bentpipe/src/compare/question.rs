@@ -40,7 +40,7 @@ options! {
         group(Link), slider(1e-3..3.0), set(Comparison),
         excludes(orbit: "is not for an orbit, which has its own");
     /// Satellites of the path, instead of --rtt: geo, iridium, teledesic,
-    /// starlink, or a file of TLE or OMM
+    /// starlink, starlink-2023 (with the slots that were measured), or a file of TLE or OMM
     orbit: String, optional,
         group(Link), kind(Orbit, orbits), metavar("ORBIT"), needs(from, to);
     /// Where the server is: a city, such as Berlin, `Portland, Oregon` or

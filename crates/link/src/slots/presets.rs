@@ -9,7 +9,7 @@ use bentpipe_units::{Duration, Ratio};
 use std::sync::Arc;
 
 /// Slots, and what goes with them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SlotPreset {
     /// Its name in a scenario.
     pub name: &'static str,
@@ -17,13 +17,14 @@ pub struct SlotPreset {
     pub source: &'static str,
     /// The slots.
     pub slots: SlotSettings,
-    /// Variation within slots, on the way up from the terminal, where packets wait for
-    /// grants.
+    /// Variation of the round trip within slots, all of it on the way to the terminal: pings do
+    /// not tell the ways apart.
     pub jitter: JitterSettings,
 }
 
-/// The names of the presets.
-pub const PRESETS: [&str; 1] = ["starlink-2023"];
+/// The names of the presets: as measured, with a path over inter-satellite links in most
+/// slots, and the same without the levels of delay of those paths, for a gateway nearby.
+pub const PRESETS: [&str; 2] = ["starlink-2023", "starlink-2023-near"];
 
 /// The preset of that name.
 #[must_use]
@@ -31,20 +32,22 @@ pub fn preset(name: &str) -> Option<SlotPreset> {
     let micros = |list: &[u64]| -> Arc<[Duration]> {
         list.iter().map(|us| Duration::from_micros(*us)).collect()
     };
-    (name == PRESETS[0]).then(|| SlotPreset {
-        name: PRESETS[0],
-        source: "36,000 pings of a terminal to its gateway over inter-satellite links, 12 September \
-                 2023: Zhao and Pan, mmsys24-starlink-livestreaming-data, CC BY-SA 4.0",
+    let place = PRESETS.iter().position(|known| *known == name)?;
+    Some(SlotPreset {
+        name: PRESETS[place],
+        source: SOURCE,
         slots: SlotSettings {
-            every: Duration::from_secs(15),
-            offset: Duration::from_secs(12),
-            delay: micros(&DELAY_US),
+            // The levels are those of ways over inter-satellite links.
+            delay: if place == 0 {
+                micros(&DELAY_US)
+            } else {
+                [].into()
+            },
             stays: Ratio::new(0.4).unwrap_or(Ratio::ZERO),
             wander: Duration::from_millis(4),
-            rate: [].into(),
-            loss: [].into(),
             // A fifth of the changes of slot lost a ping of one every 0.22 s.
             interruption: micros(&[0, 88_000]),
+            ..SlotSettings::steady()
         },
         jitter: JitterSettings {
             holds: Duration::from_millis(HOLDS_MS),
@@ -55,9 +58,12 @@ pub fn preset(name: &str) -> Option<SlotPreset> {
     })
 }
 
+const SOURCE: &str = "36,000 pings of a terminal to its gateway over inter-satellite links, \
+                      September 2023: clarkzjw/mmsys24-starlink-livestreaming-data, CC BY-SA 4.0";
+
 /// How long a delay lasts within a slot. Pings that are 220 ms apart say no more than that it
-/// is less than that; with this HyStart of Linux leaves slow start where it was measured to
-/// (fidelity/world).
+/// is less than that. Between 15 and 40 ms it hardly matters where HyStart of Linux leaves slow
+/// start (fidelity/world).
 const HOLDS_MS: u64 = 20;
 
 /// Medians of the slots above the smallest of them, 5% of the slots apart.

@@ -206,7 +206,7 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Link, Link),
         (None, Ok(there)) => there.one_way_delay,
         (_, Err(reported)) => return Err(*reported),
     };
-    let there = there?;
+    let mut there = there?;
     let back_context = back.as_ref().map_or(context, |back| &back.context).clone();
     let mut reverse = match back {
         Some(back) => direction(&back_context, back.direction, back_shared, Some(&there))?,
@@ -219,7 +219,7 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Link, Link),
     };
     let round_trip = there.one_way_delay + reverse.one_way_delay;
     if !is_jitter_given {
-        reverse.jitter = within.flatten();
+        there.jitter = within.flatten();
     }
     let there = there.finish(context, name, (round_trip, slots.clone()));
     let reverse = reverse.finish(context, name, (round_trip, slots));

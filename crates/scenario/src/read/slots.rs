@@ -7,7 +7,7 @@ use bentpipe_link::{JitterSettings, SlotSettings};
 use bentpipe_units::{Duration, Ratio};
 use std::sync::Arc;
 
-/// What a table describes, and the jitter of the way back that goes with it.
+/// What a table describes, and the jitter of the way forth that goes with it.
 pub(super) fn read(table: SlotsTable) -> Result<(SlotSettings, Option<JitterSettings>), Reported> {
     let context = &table.context;
     let preset = table.preset?.and_then(|place| preset(PRESETS[place.value]));

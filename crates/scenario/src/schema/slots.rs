@@ -9,7 +9,10 @@ const SHARES: Kind = Kind::List(&SHARE);
 const SHARE: Kind = number(0.0, 1000.0);
 
 /// Names of presets, with their places in [`bentpipe_link::slots::presets::PRESETS`].
-const PRESETS: [(&str, usize); 1] = [(bentpipe_link::slots::presets::PRESETS[0], 0)];
+const PRESETS: [(&str, usize); 2] = [
+    (bentpipe_link::slots::presets::PRESETS[0], 0),
+    (bentpipe_link::slots::presets::PRESETS[1], 1),
+];
 
 table! {
     /// both directions are another path every so often, such as Starlink's every 15 s; what a
@@ -17,8 +20,8 @@ table! {
     pub(crate) SlotsTable at "link.NAME.slots", called "the slots of",
         example "[link.satellite.slots]\ndelay = [\"0 ms\", \"10 ms\", \"25 ms\", \"90 ms\"]\n\
                  stays = 0.4\nrate = [0.5, 1, 1.2]\ninterruption = [\"0 ms\", \"90 ms\"]";
-    /// slots that were measured, and jitter on the way back unless that is given; keys beside it
-    /// replace what it has
+    /// slots that were measured, and jitter on the way forth unless a direction has its own; keys
+    /// beside it replace what it has
     preset: usize { all PRESETS }, or "none";
     /// how long a slot lasts
     every: Duration [SPAN], or "15 s";

@@ -118,3 +118,35 @@ fn mistakes_are_named() {
     let errors = wrong.map(|keys| error(&format!("jitter = {{ {keys} }}")));
     insta::assert_snapshot!("jitter", errors.join("\n"));
 }
+
+#[test]
+fn slots_are_read_and_written() {
+    let preset = parse("slots = { preset = \"starlink-2023\", wander = \"7 ms\" }");
+    let slots = preset.links[0].slots.clone().unwrap();
+    assert_eq!(preset.links[1].slots.as_ref(), Some(&slots));
+    assert_eq!(
+        (slots.every, slots.offset, slots.wander),
+        (MS * 15_000, MS * 12_000, MS * 7)
+    );
+    // What varies within them is on the way forth, unless a direction says otherwise.
+    let jitter = |scenario: &Scenario| [0, 1].map(|link| scenario.links[link].jitter.is_some());
+    assert_eq!(jitter(&preset), [true, false]);
+    let own = parse("slots = { preset = \"starlink-2023\" }\njitter = \"none\"");
+    assert_eq!(jitter(&own), [false, false]);
+    let written = preset.to_resolved_toml().unwrap();
+    let again = Document::parse("again.toml", &written).unwrap().validate();
+    assert_eq!(again.unwrap(), preset);
+    // Runs of other seeds see other slots.
+    let course = |seed| preset.links[0].course(seed, MS * 60_000);
+    assert_eq!(course(1), course(1));
+    assert_ne!(course(1), course(2));
+    assert!(!parse("").canonical_text().contains("slots"));
+    assert_eq!(
+        error("slots = { preset = \"starlink\" }").split(':').next(),
+        Some("unknown preset `starlink`")
+    );
+    assert_eq!(
+        error("slots = { rate = [1, 0.5] }"),
+        "`rate` does not ascend: less than the one before"
+    );
+}
