@@ -250,6 +250,9 @@ pub(crate) struct Diff {
 /// the order of packets when the delay falls.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(override_usage = "\
+bentpipe trace [OPTIONS] <SCENARIO> <LINK>
+       bentpipe trace fit [OPTIONS] <PINGS>")]
 #[command(after_long_help = "\
 Examples:
   bentpipe trace fade.toml satellite --format mahimahi > down.trace

@@ -70,7 +70,10 @@ fn what_is_too_little_is_refused() {
         [None, None],
     );
     let error = few.unwrap_err();
-    assert!(error.contains("slots with at least 5 pings; expected at least 20"), "{error}");
+    assert!(
+        error.contains("slots with at least 5 pings; expected at least 20"),
+        "{error}"
+    );
     let short = fit(&measured(), (MS * 100, None), [None, None]);
     assert_eq!(
         short.unwrap_err(),
