@@ -251,7 +251,7 @@ pub(crate) struct Diff {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(override_usage = "\
-bentpipe trace [OPTIONS] <SCENARIO> <LINK>
+bentpipe trace --format <FORMAT> <SCENARIO> <LINK>
        bentpipe trace fit [OPTIONS] <PINGS>")]
 #[command(after_long_help = "\
 Examples:
