@@ -20,6 +20,7 @@ fuzz_target!(|text: &str| {
                 loss: Loss::Channel,
                 up: true,
                 route: 0,
+                jitter: None,
             };
             let line = Timeline::new(delays.pieces(base)).expect("in order");
             line.repeating(delays.period()).expect("long enough");

@@ -23,6 +23,7 @@ fuzz_target!(|text: &str| {
                 loss: Loss::Channel,
                 up: true,
                 route: 0,
+                jitter: None,
             };
             let line = Timeline::new(vec![piece]).expect("one piece");
             let line = line.with_opportunities(given);

@@ -11,9 +11,9 @@ from typing import TypedDict
 
 QUESTION = (
     "rate", "rtt", "orbit", "from_", "to", "capture", "trace", "over", "slot", "loss",
-    "fade", "modcod", "margin", "coding", "queue", "return_rate", "users", "terminals",
-    "traffic", "size", "stagger", "beside", "background", "transport", "hosts", "pep",
-    "server_rtt", "runs", "time", "robust", "seed",
+    "jitter", "fade", "modcod", "margin", "coding", "queue", "return_rate", "users",
+    "terminals", "traffic", "size", "stagger", "beside", "background", "transport",
+    "hosts", "pep", "server_rtt", "runs", "time", "robust", "seed",
 )
 
 #: Those that take several values.
@@ -39,7 +39,7 @@ class CompareOptions(TypedDict, total=False):
         Round-trip propagation time, without queueing [default: 600 ms]
     orbit : str | os.PathLike[str]
         Satellites of the path, instead of rtt: geo, iridium, teledesic, starlink,
-        or a file of TLE or OMM
+        starlink-2023 (with the slots that were measured), or a file of TLE or OMM
     from_ : str | tuple[float, float]
         Where the server is: a city, such as Berlin, ``Portland, Oregon`` or
         ``London, Canada``, or degrees north and east, such as 37.9,-122.3
@@ -61,6 +61,10 @@ class CompareOptions(TypedDict, total=False):
     loss : str
         Packets that the channel loses: ``0.1%``, each independently, or ``5% in
         bursts of 8 packets`` on average [default: 0.1%; over an orbit or a trace 0]
+    jitter : str
+        Deviation of the one-way delay, each way: ``5 ms``, with a shape, as in
+        ``pareto 5 ms`` or ``uniform 5 ms``, and how long a draw holds, as in ``5 ms
+        held 15 ms``. Packets keep their order
     fade : str
         A fade: its depth, how long it stays, when it begins after the first start
         and how long it rises and falls, as in ``10 dB for 30 s at 20 s, ramps of 5
@@ -141,6 +145,7 @@ class CompareOptions(TypedDict, total=False):
     over: str | None
     slot: float | str | None
     loss: str | None
+    jitter: str | None
     fade: str | None
     modcod: str | None
     margin: str | None

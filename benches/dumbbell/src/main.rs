@@ -143,6 +143,7 @@ fn timeline(rate: Rate, length: Duration) -> Result<Timeline, TimelineError> {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     };
     let pieces = vec![piece(Time::ZERO, 290), piece(Time::ZERO + length, 291)];
     Timeline::new(pieces)?.repeating(length * 2)

@@ -63,6 +63,7 @@ pub mod papers;
 pub mod prelude;
 pub mod recording;
 mod run;
+pub mod slots;
 pub mod study;
 
 pub use compare::{Comparison, compare};

@@ -1,6 +1,7 @@
 //! A transmitter that follows a timeline, packet by packet.
 
 use crate::channel::Channel;
+use crate::jitter::Jitter;
 use crate::timeline::{Loss, Opportunities, Span, Timeline};
 use crate::transmitter::Wire;
 use crate::{ChannelSettings, LinkPlan, Verdict};
@@ -32,6 +33,8 @@ pub(crate) struct LinkCursor {
     busy: Duration,
     overtakes: bool,
     served: Served,
+    /// How the delay varies, if it does.
+    jitter: Option<Box<Jitter>>,
 }
 
 /// Where a link with delivery opportunities is among them.
@@ -116,6 +119,8 @@ impl LinkCursor {
             current: (Time::ZERO, Time::ZERO, Duration::ZERO),
             busy: Duration::ZERO,
             served: Served::default(),
+            jitter: (plan.jitter.is_some() || timeline.has_jitter())
+                .then(|| Box::new(Jitter::new(plan.jitter, plan.seed, plan.name))),
             wire: Wire::new(plan.settings),
             timeline,
         }
@@ -206,7 +211,12 @@ impl LinkCursor {
                 self.stream.chance(self.packet_errors.2)
             }
         };
-        // Drawn also where nothing can arrive: an outage shifts no losses.
+        let delay = line.delay(span, end);
+        let delay = match &mut self.jitter {
+            Some(jitter) => jitter.vary(delay, end, piece.jitter),
+            None => delay,
+        };
+        // Drawn also where nothing can arrive: an outage shifts no losses, and a loss no delays.
         let down = line.is_down_within(first, span);
         if down || destroyed {
             let verdict = if down {
@@ -216,7 +226,7 @@ impl LinkCursor {
             };
             return (end, Fate::Lost { at: end, verdict });
         }
-        let mut at = end + line.delay(span, end);
+        let mut at = end + delay;
         if self.last.0 == piece.route {
             at = at.max(self.last.1);
         }

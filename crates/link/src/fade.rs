@@ -116,6 +116,7 @@ mod tests {
             loss: Loss::Channel,
             up: true,
             route: 0,
+            jitter: None,
         };
         let line = fade.timeline(base).unwrap();
         let seconds = |p: &Piece| p.from.as_nanos() / 1_000_000_000;

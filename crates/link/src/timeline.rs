@@ -36,6 +36,7 @@ pub use means::Means;
 pub use opportunities::Opportunities;
 pub(crate) use span::Span;
 
+use crate::LinkSettings;
 use bentpipe_units::{Duration, Rate, Ratio, Time};
 
 /// State of a link from some time on.
@@ -57,6 +58,10 @@ pub struct Piece {
     pub up: bool,
     /// Number of the route through the network that the link represents.
     pub route: u32,
+    /// The delay varies evenly within this on both sides, a draw for each packet, instead of
+    /// as the link's jitter has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Duration>,
 }
 
 /// The losses of a link in a piece of its timeline.
@@ -164,6 +169,29 @@ impl Timeline {
         })
     }
 
+    /// The timeline of a link on which nothing changes.
+    #[must_use]
+    pub fn steady(settings: &LinkSettings) -> Timeline {
+        Timeline {
+            pieces: vec![Piece {
+                from: Time::ZERO,
+                rate: settings.rate,
+                one_way_delay: settings.one_way_delay,
+                sloped: false,
+                loss: Loss::Channel,
+                up: true,
+                route: 0,
+                jitter: None,
+            }],
+            period: None,
+            when_down: WhenDown::default(),
+            in_flight: InFlightPolicy::default(),
+            opportunities: None,
+            work: 0,
+            open: Duration::ZERO,
+        }
+    }
+
     /// Repeats the timeline every `period`.
     ///
     /// # Errors
@@ -234,6 +262,27 @@ impl Timeline {
     #[must_use]
     pub fn changes_route(&self) -> bool {
         self.pieces.windows(2).any(|w| w[0].route != w[1].route)
+    }
+
+    /// True if it says in some piece how the delay varies from packet to packet.
+    #[must_use]
+    pub fn has_jitter(&self) -> bool {
+        self.pieces.iter().any(|piece| piece.jitter.is_some())
+    }
+
+    /// How the delay varies at `at`, where the timeline says it.
+    #[must_use]
+    pub fn jitter(&self, at: Time) -> Option<Duration> {
+        self.pieces[self.span(at).index].jitter
+    }
+
+    /// The same where every piece that does not say how the delay varies has this `spread`.
+    #[must_use]
+    pub fn with_jitter(mut self, spread: Duration) -> Timeline {
+        for piece in &mut self.pieces {
+            piece.jitter.get_or_insert(spread);
+        }
+        self
     }
 
     /// The link at `at`.

@@ -1,9 +1,10 @@
 //! Traces of links in the formats of emulators.
 //!
 //! [`mahimahi`] are delivery opportunities, [`leoreplayer`] adds delays to them,
-//! [`theaterq`] is a series of delay, rate and loss. All are read into a
-//! [`Timeline`](crate::Timeline); the first and the last are written from one.
+//! [`theaterq`] is a series of delay, rate and loss. These are read into a
+//! [`Timeline`](crate::Timeline); the first and the last are written from one. [`distribution`] reads how a delay varies.
 
+pub mod distribution;
 pub mod leoreplayer;
 pub mod mahimahi;
 pub mod theaterq;
@@ -42,6 +43,9 @@ pub enum Unwritable {
     /// Delivery opportunities are no rate.
     #[error("delivery opportunities are no rate, and the format has no other word")]
     Opportunities,
+    /// A delay that varies from packet to packet.
+    #[error("the delay varies from packet to packet, for which the format has no word")]
+    Jitter,
     /// More lines than are read.
     #[error("the trace would have more than {MOST_LINES} lines")]
     TooLong,

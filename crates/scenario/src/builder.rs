@@ -13,7 +13,7 @@ use crate::model::{
 use crate::route::{self, NoRoute};
 use crate::split;
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, LinkSettings, Timeline};
+use bentpipe_link::{ArqSettings, JitterSettings, LinkSettings, SlotSettings, Timeline};
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
@@ -183,6 +183,27 @@ impl ScenarioBuilder {
         for link in &mut self.scenario.links {
             if link.name == name || link.name == back {
                 link.arq = Some(arq);
+            }
+        }
+        self
+    }
+
+    /// Lets both directions of a link be another path every so often.
+    pub fn slots(&mut self, name: &str, slots: &SlotSettings) -> &mut ScenarioBuilder {
+        let slots = Arc::new(slots.clone());
+        for link in &mut self.scenario.links {
+            if link.way().0 == name {
+                link.slots = Some(Arc::clone(&slots));
+            }
+        }
+        self
+    }
+
+    /// Lets the delay of a link vary in one direction; `NAME.reverse` is the way back.
+    pub fn jitter(&mut self, name: &str, jitter: &JitterSettings) -> &mut ScenarioBuilder {
+        for link in &mut self.scenario.links {
+            if link.name == name {
+                link.jitter = Some(jitter.clone());
             }
         }
         self

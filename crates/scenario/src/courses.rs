@@ -14,6 +14,7 @@ fn piece(from: Time, rate: Rate, delay: Duration) -> Piece {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     }
 }
 

@@ -44,16 +44,21 @@ impl Scenario {
         record_delays: bool,
     ) -> Network {
         let may_reroute = self.stranded == LinkDownPolicy::Rerouted;
-        let links = self.links.iter().map(|link| {
+        let courses = self
+            .links
+            .iter()
+            .map(|link| link.course(seed, self.duration));
+        let links = self.links.iter().zip(courses).map(|(link, course)| {
             RunningLink::build(&LinkPlan {
-                timeline: link.timeline.as_ref(),
+                timeline: course.as_ref(),
                 arq: link.arq.as_ref(),
+                jitter: link.jitter.as_ref(),
                 shares_medium: link.medium.is_some(),
                 medium_rate: link
                     .medium
                     .map(|id| self.media[id.0 as usize].settings.rate),
                 record_delays,
-                precompute: link.timeline.is_none() || !may_reroute,
+                precompute: course.is_none() || !may_reroute,
                 ..LinkPlan::new(&link.settings, seed, &link.name)
             })
         });

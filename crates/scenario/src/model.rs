@@ -2,7 +2,9 @@
 
 use crate::Document;
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, LinkConflict, LinkSettings, Timeline};
+use bentpipe_link::{
+    ArqSettings, JitterSettings, LinkConflict, LinkSettings, SlotSettings, Timeline, Way,
+};
 use bentpipe_middlebox::Ipsec;
 use bentpipe_middlebox::split::SplitSettings;
 use bentpipe_tcp::Transport;
@@ -123,6 +125,12 @@ pub struct Link {
     /// How it sends again what its channel loses; not at all, where `None`. A
     /// link with a timeline has none.
     pub arq: Option<ArqSettings>,
+    /// How its delay varies from packet to packet; not at all, where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<JitterSettings>,
+    /// Slots in which it is another path, the same for its other direction; none, where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slots: Option<Arc<SlotSettings>>,
     /// The medium that it shares: when its packets go is up to that. The rate
     /// and the delay in its settings are those of the medium.
     pub medium: Option<MediumId>,
@@ -151,15 +159,43 @@ impl Link {
             settings,
             timeline,
             arq: None,
+            jitter: None,
+            slots: None,
             medium: None,
             reports_corruption: false,
             offload: Offload::Segments,
         }
     }
 
+    /// The name that both directions have in common, and which of them it is.
+    #[must_use]
+    pub fn way(&self) -> (&str, Way) {
+        match self.name.strip_suffix(".reverse") {
+            Some(forth) => (forth, Way::Back),
+            None => (&self.name, Way::Forth),
+        }
+    }
+
+    /// How it changes with time in the run with seed `seed`, for `length` from its start.
+    #[must_use]
+    pub fn course(&self, seed: u64, length: Duration) -> Option<Arc<Timeline>> {
+        let Some(slots) = &self.slots else {
+            return self.timeline.clone();
+        };
+        let below = match &self.timeline {
+            Some(below) => Arc::clone(below),
+            None => Arc::new(Timeline::steady(&self.settings)),
+        };
+        let (name, way) = self.way();
+        Some(Arc::new(slots.over(&below, (way, length), seed, name)))
+    }
+
     /// What it has and cannot have together.
     pub(crate) fn conflict(&self) -> Option<LinkConflict> {
         let timeline = self.timeline.as_deref();
+        if self.slots.is_some() && self.medium.is_some() {
+            return Some(LinkConflict::MediumAndTimeline);
+        }
         self.settings
             .conflict(timeline, self.arq.is_some(), self.medium.is_some())
     }

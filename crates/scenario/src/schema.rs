@@ -9,12 +9,14 @@
 pub(crate) mod constellation;
 pub(crate) mod control;
 pub(crate) mod flow;
+pub(crate) mod jitter;
 pub(crate) mod link;
 pub(crate) mod medium;
 pub(crate) mod middlebox;
 pub(crate) mod network;
 pub(crate) mod protection;
 pub(crate) mod queue;
+pub(crate) mod slots;
 pub(crate) mod timeline;
 pub(crate) mod transport;
 

@@ -3,9 +3,10 @@
 use crate::{Document, Kept, Offload, Scenario};
 use bentpipe_document::{Form, Value};
 use bentpipe_link::{
-    AckFilterSettings, BecnSettings, ChannelSettings, CoDelSettings, FqCoDelSettings,
-    FuzzySettings, InFlightPolicy, Limit, LinkSettings, Loss, PieSettings, Piece,
-    PriorityDropSettings, QueueSettings, RedPreset, RedSettings, Timeline, WhenDown, XcpSettings,
+    AckFilterSettings, BecnSettings, ChannelSettings, CoDelSettings, DelayDistribution,
+    FqCoDelSettings, FuzzySettings, InFlightPolicy, JitterSettings, Limit, LinkSettings, Loss,
+    PieSettings, Piece, PriorityDropSettings, QueueSettings, RedPreset, RedSettings, Timeline,
+    WhenDown, XcpSettings,
 };
 use bentpipe_tcp::{Pacing, TransportSettings, find_transport};
 use bentpipe_traffic::{Application, Period, RateControl, VideoSettings, WebSettings};
@@ -332,6 +333,35 @@ fn any_control() -> impl Strategy<Value = RateControl> {
     prop_oneof![rcs, Just(RateControl::Aimd)]
 }
 
+fn any_jitter() -> impl Strategy<Value = JitterSettings> {
+    let ns = || (0_u64..1 << 36).prop_map(Duration::from_nanos);
+    let distribution = prop_oneof![
+        ns().prop_map(|spread| DelayDistribution::Uniform { spread }),
+        ns().prop_map(|deviation| DelayDistribution::Normal { deviation }),
+        ns().prop_map(|deviation| DelayDistribution::Pareto { deviation }),
+        ns().prop_map(|deviation| DelayDistribution::ParetoNormal { deviation }),
+        (ns(), -1e3_f64..0.0, 0.0..1e3_f64).prop_map(|(deviation, low, high)| {
+            DelayDistribution::Table {
+                values: [low, 0.0, high].into(),
+                deviation,
+            }
+        }),
+        (ns(), ns()).prop_map(|(low, more)| DelayDistribution::Quantiles {
+            delays: [low, low + more].into(),
+        }),
+    ];
+    (
+        distribution,
+        0.0..1.0_f64,
+        proptest::option::of(1_u64..1 << 36),
+    )
+        .prop_map(|(distribution, correlation, holds)| JitterSettings {
+            distribution,
+            correlation: Ratio::new(correlation).unwrap(),
+            holds: Duration::from_nanos(holds.unwrap_or(0)),
+        })
+}
+
 fn any_timeline() -> impl Strategy<Value = Timeline> {
     let piece = (
         1_u64..5_000_000_000,
@@ -339,23 +369,27 @@ fn any_timeline() -> impl Strategy<Value = Timeline> {
         1_u64..1 << 36,
         any::<bool>(),
         0_u32..9,
+        0_u64..1 << 30,
     );
     let pieces = proptest::collection::vec(piece, 1..12);
     (pieces, any::<bool>()).prop_map(|(pieces, waits)| {
         let mut from = Time::ZERO;
-        let pieces = pieces.into_iter().map(|(lasts, delay, bps, up, route)| {
-            let piece = Piece {
-                from,
-                rate: Rate::from_bps(bps),
-                one_way_delay: Duration::from_nanos(delay),
-                sloped: up,
-                loss: Loss::Packets(Ratio::new(0.25).unwrap()),
-                up,
-                route,
-            };
-            from += Duration::from_nanos(lasts);
-            piece
-        });
+        let pieces = pieces
+            .into_iter()
+            .map(|(lasts, delay, bps, up, route, jitter)| {
+                let piece = Piece {
+                    from,
+                    rate: Rate::from_bps(bps),
+                    one_way_delay: Duration::from_nanos(delay),
+                    sloped: up,
+                    loss: Loss::Packets(Ratio::new(0.25).unwrap()),
+                    up,
+                    route,
+                    jitter: Some(Duration::from_nanos(jitter)),
+                };
+                from += Duration::from_nanos(lasts);
+                piece
+            });
         let line = Timeline::new(pieces.collect()).unwrap();
         let line = line.when_down(if waits {
             WhenDown::Waits
@@ -374,8 +408,11 @@ proptest! {
         application in any_application(),
         link in any_link(),
         line in proptest::option::of(any_timeline()),
+        jitter in [0, 1].map(|_| proptest::option::of(any_jitter())),
     ) {
-        let scenario = two_nodes(application, link, line);
+        let mut scenario = two_nodes(application, link, line);
+        let links = scenario.links.iter_mut();
+        links.zip(jitter).for_each(|(link, jitter)| link.jitter = jitter);
         prop_assert_eq!(again(&scenario), scenario);
     }
 

@@ -3,6 +3,7 @@
 use super::background::Background;
 use super::candidate::Hosts;
 use super::fade::{Coding, Decibels, Fade};
+use super::jitter::Jitter;
 use super::loss::Loss;
 use super::mix::Mix;
 use super::pep::Pep;
@@ -169,6 +170,7 @@ arguments! {
     Background: Load "LOAD";
     Site: Place "PLACE";
     Fade: Text "FADE";
+    Jitter: Text "JITTER";
     Decibels: Text "DB";
 }
 

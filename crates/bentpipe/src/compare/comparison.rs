@@ -305,6 +305,7 @@ impl Comparison {
                 .or_else(|| fitted.map(Fit::loss))
                 .unwrap_or(usual),
             is_loss_assumed,
+            jitter: question.jitter.clone(),
             queue: question
                 .queue
                 .first()

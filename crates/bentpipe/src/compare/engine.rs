@@ -110,6 +110,7 @@ pub(super) fn budget(question: &Question) -> f64 {
 pub(super) fn is_random(question: &Question, answer: &Answer) -> bool {
     let draws = answer.traffic.activities().contains(&Activity::Web);
     !answer.path.loss.is_none()
+        || answer.path.jitter.is_some()
         || answer
             .path
             .profile

@@ -210,6 +210,7 @@ impl Fade {
             loss: Loss::Channel,
             up: true,
             route: 0,
+            jitter: None,
         };
         let failed = |why: bentpipe_link::TimelineError| Error::setting("fade", why.to_string());
         let forth = fade.timeline(base).map_err(failed)?;

@@ -9,6 +9,7 @@
 use super::profile::{LinkProfile, ProfileKind, WITHOUT_PATH};
 use super::trace::lasting;
 use crate::{Error, input};
+use bentpipe_link::slots::presets::{self, SlotPreset};
 use bentpipe_link::{InFlightPolicy, Timeline};
 use bentpipe_orbit::{
     Angle, Catalogue, Constellation, GeoSlot, IslRules, Mode, PRESETS, Pattern, Settings, Site,
@@ -23,6 +24,9 @@ pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The longest time that runs may begin within.
 pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
+
+/// An orbit with slots that were measured, and the geometry that is their lower bound.
+const WITH_SLOTS: (&str, &str) = ("starlink-2023", "starlink");
 
 /// Elevation mask of satellites from a file, degrees.
 const MASK: f64 = 10.0;
@@ -127,6 +131,9 @@ impl Orbit {
         profile.notes.extend(sky.note);
         // While there is a path; the mean over outages says less.
         profile.rate = rates[0];
+        if let Some(slots) = sky.slots {
+            profile = profile.with_slots(slots);
+        }
         Ok((profile.check("orbit")?, rates))
     }
 
@@ -138,14 +145,25 @@ impl Orbit {
         if name == "geo" {
             return self.geo(slot);
         }
-        if let Some(preset) = bentpipe_orbit::preset(name) {
+        let slots = presets::preset(name).filter(|_| name == WITH_SLOTS.0);
+        let geometry = if slots.is_some() { WITH_SLOTS.1 } else { name };
+        if let Some(preset) = bentpipe_orbit::preset(geometry) {
+            let note = slots.as_ref().map(|slots| {
+                let every = slots.slots.every;
+                format!(
+                    "Every {every} the path is another one, with a delay above that of the \
+                     geometry, and within a slot the delay varies: fitted to {}.",
+                    slots.source
+                )
+            });
             return Ok(Sky {
+                slots,
                 mask: preset.mask,
                 mode: Mode::Isl,
                 what: format!("{name} with links between satellites"),
                 constellation: preset.constellation,
                 rates: Some([preset.down_rate, preset.up_rate]),
-                note: None,
+                note,
             });
         }
         let file = Path::new(name);
@@ -213,6 +231,7 @@ impl Orbit {
             what: format!("a geostationary satellite at {}", degrees(slot)),
             rates: None,
             note: None,
+            slots: None,
         })
     }
 }
@@ -247,6 +266,7 @@ fn of_file(name: &str, catalogue: Catalogue) -> Sky {
             mode: Mode::Isl,
             what: format!("{count} satellites of {name} with links between them"),
             rates: None,
+            slots: None,
             note: Some(format!(
                 "The satellites of {name} form a grid, {grid}, and are taken to have links to \
                  their neighbours in it."
@@ -258,6 +278,7 @@ fn of_file(name: &str, catalogue: Catalogue) -> Sky {
             mode: Mode::BentPipe,
             what: format!("{count} satellites of {name} without links between them"),
             rates: None,
+            slots: None,
             note: Some(format!(
                 "The satellites of {name} are not linked, since they form no grid: {why}."
             )),
@@ -282,6 +303,8 @@ struct Sky {
     rates: Option<[Rate; 2]>,
     /// A sentence on what was found in a file.
     note: Option<String>,
+    /// Slots on top of the geometry.
+    slots: Option<SlotPreset>,
 }
 
 impl Sky {

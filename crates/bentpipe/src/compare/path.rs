@@ -1,5 +1,6 @@
 //! The link that is compared on, as a scenario.
 
+use super::jitter::Jitter;
 use super::loss::{Loss, PACKET};
 use super::profile::LinkProfile;
 use super::queue::Queue;
@@ -39,6 +40,8 @@ pub struct NetworkPath {
     pub loss: Loss,
     /// It was not said what the channel loses: this is what such a link usually does.
     pub is_loss_assumed: bool,
+    /// How the delay varies, each way.
+    pub jitter: Option<Jitter>,
     /// The queue before the link, as given.
     pub queue: Queue,
     /// Round trip between the server and the gateway, where they are two nodes.
@@ -117,7 +120,7 @@ impl NetworkPath {
     /// The path as the run with this seed finds it.
     pub(super) fn of_run(&self, seed: u64) -> NetworkPath {
         let begun = |profile: &LinkProfile| LinkProfile {
-            timelines: profile.from(profile.start(seed)),
+            timelines: profile.of_run(seed),
             ..profile.clone()
         };
         NetworkPath {
@@ -145,6 +148,8 @@ impl NetworkPath {
         let ways = self.ways(transports);
         let timelines = self.profile.as_ref().map(|c| c.timelines.clone());
         builder.link_pair("satellite", ends, ways, timelines);
+        self.vary(builder, "satellite");
+        self.vary(builder, "satellite.reverse");
     }
 
     /// The link from `hub` that all `terminals` share, which ends at `satellite`, and one back
@@ -180,6 +185,7 @@ impl NetworkPath {
             loss: bentpipe_link::Loss::Channel,
             up: true,
             route: 0,
+            jitter: None,
         }]);
         let steady = steady.map_err(|e| Error::setting("terminals", e.to_string()))?;
         let steady = Arc::new(steady);
@@ -188,7 +194,8 @@ impl NetworkPath {
             let lines = lines
                 .as_ref()
                 .map(|lines| [&lines[way], &steady].map(Arc::clone));
-            builder.link_pair(name, ends, [settings, at_once.clone()], lines);
+            builder.link_pair(name.clone(), ends, [settings, at_once.clone()], lines);
+            self.vary(builder, &name);
         };
         add("satellite".to_owned(), (hub, satellite), forward, 0);
         for (number, terminal) in (1..).zip(terminals) {
@@ -196,6 +203,23 @@ impl NetworkPath {
             add(format!("return-{number}"), ends, reverse.clone(), 1);
         }
         Ok(())
+    }
+
+    /// Lets the delay of the link of that name vary as the path says.
+    fn vary(&self, builder: &mut ScenarioBuilder, link: &str) {
+        let slots = self
+            .profile
+            .as_ref()
+            .and_then(|profile| profile.slots.as_ref());
+        match (&self.jitter, slots) {
+            (Some(jitter), _) => {
+                builder.jitter(link, &jitter.settings());
+            }
+            (None, Some(slots)) if link == "satellite" => {
+                builder.jitter(link, &slots.jitter);
+            }
+            _ => {}
+        }
     }
 
     /// The ways there and back; routers are those that the transports need.

@@ -5,7 +5,8 @@
 //! time it is, is a function of the run's seed.
 
 use crate::Error;
-use bentpipe_link::{Means, Piece, Timeline, WhenDown};
+use bentpipe_link::slots::presets::SlotPreset;
+use bentpipe_link::{Means, Piece, SlotSettings, Timeline, Way, WhenDown};
 use bentpipe_units::{Duration, Rate, Time};
 use std::sync::Arc;
 
@@ -57,6 +58,8 @@ pub struct LinkProfile {
     /// Seed of the first run: further seeds count up from it, past the largest one if
     /// need be.
     pub(super) first: u64,
+    /// Slots on top of the timelines, which each run draws.
+    pub(super) slots: Option<Arc<SlotPreset>>,
 }
 
 /// The part of the profile after one of its beginnings.
@@ -111,6 +114,7 @@ impl LinkProfile {
             lost: forth.lost,
             steps: None,
             first: 0,
+            slots: None,
         }
     }
 
@@ -181,6 +185,36 @@ impl LinkProfile {
         (0..count).map(part).collect()
     }
 
+    /// The same with slots on top, whose delays count in the round trips.
+    pub(super) fn with_slots(mut self, slots: SlotPreset) -> LinkProfile {
+        let delay = &slots.slots.delay;
+        let sum = delay.iter().fold(Duration::ZERO, |sum, more| sum + *more);
+        self.rtt[1] = rounded(self.rtt[1] + sum / delay.len().max(1) as u64);
+        self.rtt[2] += delay.last().copied().unwrap_or_default();
+        self.slots = Some(Arc::new(slots));
+        self
+    }
+
+    /// The timelines of the run with this seed.
+    pub(super) fn of_run(&self, seed: u64) -> [Arc<Timeline>; 2] {
+        let start = self.start(seed);
+        let lines = self.from(start);
+        let Some(slots) = &self.slots else {
+            return lines;
+        };
+        let every = slots.slots.every;
+        let passed = Duration::from_nanos(start.as_nanos() % every.as_nanos().max(1));
+        let slots = SlotSettings {
+            offset: (slots.slots.offset + every).saturating_sub(passed),
+            ..slots.slots.clone()
+        };
+        let over = |line: &Timeline, way| {
+            let length = self.span.max(Duration::from_secs(3600));
+            Arc::new(slots.over(line, (way, length), seed, "satellite"))
+        };
+        [over(&lines[0], Way::Forth), over(&lines[1], Way::Back)]
+    }
+
     /// The timelines of a run that begins at `start`.
     pub(super) fn from(&self, start: Duration) -> [Arc<Timeline>; 2] {
         if start.is_zero() {
@@ -242,6 +276,7 @@ mod tests {
             loss: Loss::Channel,
             up,
             route,
+            jitter: None,
         }
     }
 

@@ -5,6 +5,7 @@ use super::background::Background;
 use super::candidate::Hosts;
 use super::comparison::Comparison;
 use super::fade::{Coding, Decibels, Fade};
+use super::jitter::Jitter;
 use super::loss::Loss;
 use super::options::{
     self, OptionSpec, Options, option_part, option_rule, option_setter, option_spec, options,
@@ -39,7 +40,7 @@ options! {
         group(Link), slider(1e-3..3.0), set(Comparison),
         excludes(orbit: "is not for an orbit, which has its own");
     /// Satellites of the path, instead of --rtt: geo, iridium, teledesic,
-    /// starlink, or a file of TLE or OMM
+    /// starlink, starlink-2023 (with the slots that were measured), or a file of TLE or OMM
     orbit: String, optional,
         group(Link), kind(Orbit, orbits), metavar("ORBIT"), needs(from, to);
     /// Where the server is: a city, such as Berlin, `Portland, Oregon` or
@@ -69,6 +70,10 @@ options! {
     /// Packets that the channel loses: `0.1%`, each independently, or `5% in
     /// bursts of 8 packets` on average
     loss: Loss, or "0.1%; over an orbit or a trace 0", group(Link), slider(1e-5..0.3);
+    /// Deviation of the one-way delay, each way: `5 ms`, with a shape, as in `pareto 5 ms` or
+    /// `uniform 5 ms`, and how long a draw holds, as in `5 ms held 15 ms`. Packets keep their
+    /// order
+    jitter: Jitter, optional, group(Link), set(Comparison);
     /// A fade: its depth, how long it stays, when it begins after the first start and how
     /// long it rises and falls, as in `10 dB for 30 s at 20 s, ramps of 5 s`
     fade: Fade, optional, group(Link), set(Comparison),

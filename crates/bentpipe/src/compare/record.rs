@@ -7,6 +7,7 @@
 use super::answer::{Answer, Row};
 use super::candidate::Candidate;
 use super::cell::{Cell, Rates};
+use super::jitter::Jitter;
 use super::path::NetworkPath;
 use super::profile::{LinkProfile, ProfileKind};
 use super::result::{RunResult, UserResult};
@@ -297,6 +298,8 @@ record! {
         label loss_is_assumed: bool = |path| path.is_loss_assumed;
         /// Packets that it loses in a row, on average; null where losses are independent.
         gauge mean_burst_packets: Option<f64> = |path| path.loss.burst;
+        /// How the one-way delay varies, each way; null where it does not.
+        label jitter: Option<String> = |path| path.jitter.as_ref().map(Jitter::to_string);
         /// The queue that the link has today, as given.
         label queue: String = |path| path.queue.to_string();
         /// What it holds at most.

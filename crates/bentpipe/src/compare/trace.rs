@@ -234,6 +234,7 @@ impl Read {
             loss: Loss::Channel,
             up: true,
             route: 0,
+            jitter: None,
         };
         let line = match self {
             Read::Mahimahi(_) => Timeline::new(vec![base]),

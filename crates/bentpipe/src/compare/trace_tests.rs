@@ -146,6 +146,7 @@ fn a_fade_that_is_written_is_the_same_link_when_it_is_read() {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     };
     let fade = Fade {
         depth_db: 20.0,

@@ -105,3 +105,30 @@ fn a_row_beside_other_traffic_is_a_file() {
     let question = question.size(Bytes::new(300_000));
     holds(&question.transports(["cubic", "bbr"]));
 }
+
+#[test]
+fn a_row_with_jitter_is_a_file() {
+    let jitter = |text: &str| text.parse::<super::Jitter>().unwrap();
+    let question = Comparison::new().rate(Rate::from_mbps(5)).runs(1);
+    holds(&question.clone().jitter(jitter("pareto 5 ms")));
+    let held = jitter("normal 3 ms correlation 50% held 15 ms");
+    holds(&question.jitter(held).users(4).terminals(2).pep(Pep::Split));
+}
+
+#[test]
+fn a_row_over_slots_is_a_file() {
+    let site = |name: &str| name.parse::<Site>().unwrap();
+    let orbit = |name: &str| Orbit::new(name, site("Victoria, Canada"), site("Seattle"));
+    let question = |name: &str| {
+        let question = Comparison::new()
+            .orbit(orbit(name))
+            .size(Bytes::new(100_000));
+        question.transports(["cubic"]).runs(2)
+    };
+    holds(&question("starlink-2023"));
+    // The geometry is the lower bound of the delay.
+    let rtt = |name: &str| question(name).path().unwrap().profile.unwrap().rtt;
+    let (with, without) = (rtt("starlink-2023"), rtt("starlink"));
+    assert_eq!(with[0], without[0]);
+    assert!(with[1] > without[1] && with[2] > without[2]);
+}

@@ -1,7 +1,7 @@
 //! What `bentpipe emulate` takes.
 
 use super::PcapAt;
-use bentpipe::compare::{Loss, Queue};
+use bentpipe::compare::{Jitter, Loss, Queue};
 use bentpipe_units::{Duration, Rate};
 use clap::Args;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ A command sees BENTPIPE_SELF and BENTPIPE_PEER (addresses), BENTPIPE_NAMESPACE,
 BENTPIPE_PEER_NAMESPACE.")]
 pub(crate) struct Emulate {
     /// The scenario, a TOML file; without one, a link by the flags
-    #[arg(conflicts_with_all = ["rate", "rtt", "loss", "queue", "return_rate"])]
+    #[arg(conflicts_with_all = ["rate", "rtt", "loss", "jitter", "queue", "return_rate"])]
     pub(crate) scenario: Option<PathBuf>,
     /// Set a value of the file, as in `bentpipe run`; repeatable
     #[arg(long, value_name = "PATH=VALUE", requires = "scenario")]
@@ -46,6 +46,11 @@ pub(crate) struct Emulate {
     /// `5% in bursts of 8 packets` [default: none]
     #[arg(long, value_name = "LOSS")]
     pub(crate) loss: Option<Loss>,
+    /// Deviation of the one-way delay, each way: `5 ms`, with a shape, as in
+    /// `pareto 5 ms` or `uniform 5 ms`, and how long a draw holds, as in
+    /// `5 ms held 15 ms`; packets keep their order [default: none]
+    #[arg(long, value_name = "JITTER")]
+    pub(crate) jitter: Option<Jitter>,
     /// Queue before the link: `1 BDP`, `100 packets`, `64 kB`, `100 ms`, or codel,
     /// fq-codel, pie or red, set for the link [default: 1 BDP]
     #[arg(long, value_name = "QUEUE")]

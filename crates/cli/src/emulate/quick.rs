@@ -16,6 +16,9 @@ pub(super) fn scenario(args: &args::Emulate) -> Result<Scenario, Failure> {
     if let Some(rate) = args.return_rate {
         comparison = comparison.return_rate(rate);
     }
+    if let Some(jitter) = &args.jitter {
+        comparison = comparison.jitter(jitter.clone());
+    }
     let path = comparison.path()?;
     // Which transport does not matter: programs bring their own.
     let cubic = bentpipe::transport("cubic");
@@ -49,5 +52,22 @@ mod tests {
         assert_eq!(channel(&link), ChannelSettings::Perfect);
         let lossy = channel(&[&link[..], &["--loss", "1%"]].concat());
         assert_ne!(lossy, ChannelSettings::Perfect);
+    }
+
+    #[test]
+    fn both_ways_vary() {
+        let words = "bentpipe emulate --rate 2Mbit/s --jitter".split(' ');
+        let Command::Emulate(args) = Cli::parse_from(words.chain(["pareto 5 ms"])).command else {
+            panic!("it is `emulate`");
+        };
+        let scenario = scenario(&args).unwrap();
+        let jitter = args.jitter.unwrap().settings();
+        let expected = Some(&jitter);
+        assert!(
+            scenario
+                .links
+                .iter()
+                .all(|link| link.jitter.as_ref() == expected)
+        );
     }
 }

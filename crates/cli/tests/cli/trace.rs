@@ -85,3 +85,27 @@ fn what_cannot_be_written_is_said() {
     let error = trace("satelite", "theaterq");
     assert!(error.contains("satellite"), "{error}");
 }
+
+#[test]
+fn slots_are_fitted_to_pings() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let ping = |i: u32| {
+        let at = 1_694_476_800.0 + f64::from(i);
+        let ms = 50 + 10 * ((i + 3) / 15 % 2) + i % 5;
+        format!("{at}\t{i}\t{ms}\n")
+    };
+    write("pings.tsv", &(0..600).map(ping).collect::<String>());
+    let fit = |file: &str| bentpipe_in(folder.path(), &["trace", "fit", file]);
+    let scenario = fit("pings.tsv").ok();
+    assert!(scenario.contains("slots]"), "{scenario}");
+    write("fitted.toml", &scenario);
+    bentpipe_in(folder.path(), &["check", "fitted.toml"]).ok();
+    write("wrong.tsv", "1 1 5\nhello\n");
+    let failed = fit("wrong.tsv");
+    assert!(
+        failed
+            .stderr
+            .contains("wrong.tsv: line 2: expected a line of `ping -D`")
+    );
+}

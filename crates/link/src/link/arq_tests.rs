@@ -220,6 +220,7 @@ fn piece(ms: u64, settings: &LinkSettings) -> Piece {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     }
 }
 

@@ -8,11 +8,12 @@ use super::{Link, Service};
 use crate::arq::Arq;
 use crate::channel::Channel;
 use crate::cursor::LinkCursor;
+use crate::jitter::Jitter;
 use crate::queue::{ManagedQueue, QueueContext, Rule};
 use crate::ring::Ring;
 use crate::timed::Timed;
 use crate::transmitter::Transmitter;
-use crate::{ArqSettings, Counters, LinkSettings, Timeline};
+use crate::{ArqSettings, Counters, JitterSettings, LinkSettings, Timeline};
 use bentpipe_units::Rate;
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ pub struct LinkPlan<'a> {
     pub timeline: Option<&'a Arc<Timeline>>,
     /// Retransmission of what the channel or an outage destroys.
     pub arq: Option<&'a ArqSettings>,
+    /// How the delay varies from packet to packet.
+    pub jitter: Option<&'a JitterSettings>,
     /// The link is a terminal's way into a [medium](crate::medium): its packets
     /// go when the medium lets them, and rate and delay are those of the medium.
     pub shares_medium: bool,
@@ -70,6 +73,7 @@ impl<'a> LinkPlan<'a> {
             name,
             timeline: None,
             arq: None,
+            jitter: None,
             shares_medium: false,
             medium_rate: None,
             record_delays: false,
@@ -127,11 +131,19 @@ impl<P: Copy> Link<P> {
         let queue = || ManagedQueue::new(&settings.queue, &context);
         if plan.shares_medium {
             let on_air = plan.medium_rate.unwrap_or(settings.rate);
-            return Service::Port(Box::new(Port::new(queue(), (on_air, settings.rate))));
+            let jitter = plan
+                .jitter
+                .map(|jitter| Jitter::new(Some(jitter), seed, name));
+            return Service::Port(Box::new(Port::new(
+                queue(),
+                (on_air, settings.rate),
+                jitter,
+            )));
         }
-        let course = plan
-            .timeline
-            .map(|line| LinkCursor::new(plan, line.clone()));
+        // Where only the delay varies, all else stays the same.
+        let varies = plan.jitter.map(|_| Arc::new(Timeline::steady(settings)));
+        let line = plan.timeline.cloned().or(varies);
+        let course = line.map(|line| LinkCursor::new(plan, line));
         let arq = plan.arq.map(Arq::new);
         let known = plan.timeline.is_none_or(|line| line.always_resumes());
         if plan.precompute && arq.is_none() && known {

@@ -5,6 +5,7 @@
 //! it is done with it.
 
 use super::{Carried, Link, Service};
+use crate::jitter::Jitter;
 use crate::queue::{ManagedQueue, Waiter};
 use crate::{PacketMeta, Verdict};
 use bentpipe_units::{Bytes, Duration, LogLinear, Rate, Time};
@@ -19,6 +20,8 @@ pub(super) struct Port<P> {
     waits: Waits,
     /// Since when nothing has waited here and nothing has been held.
     idle_since: Option<Time>,
+    /// How the delay varies, if it does.
+    jitter: Option<Box<Jitter>>,
 }
 
 /// A packet that the medium has taken and not finished.
@@ -89,13 +92,18 @@ impl Waits {
 impl<P> Port<P> {
     /// A port to a medium of the first of `rates`, of which a code leaves the
     /// second for packets.
-    pub(super) fn new(queue: ManagedQueue<P>, rates: (Rate, Rate)) -> Port<P> {
+    pub(super) fn new(
+        queue: ManagedQueue<P>,
+        rates: (Rate, Rate),
+        jitter: Option<Jitter>,
+    ) -> Port<P> {
         Port {
             queue,
             rates,
             held: None,
             waits: Waits::new(),
             idle_since: Some(Time::ZERO),
+            jitter: jitter.map(Box::new),
         }
     }
 }
@@ -192,6 +200,10 @@ impl<P: Copy> Link<P> {
         self.counters.queueing += delay.saturating_sub(own);
         self.transmitter.next_free = end;
         let wire = self.transmitter.wire.packet(bytes);
+        let mut propagation = self.propagation;
+        if let Some(jitter) = self.port_mut().and_then(|port| port.jitter.as_mut()) {
+            propagation = jitter.vary(propagation, end, None);
+        }
         if self.channel.as_mut().is_some_and(|c| c.loses(wire, end)) {
             self.port_lose(&waiter);
             return Some(Finished {
@@ -200,7 +212,10 @@ impl<P: Copy> Link<P> {
             });
         }
         self.counters.accepted_bytes += u64::from(bytes);
-        let arrival = end + self.propagation;
+        let last = self.carried.len().checked_sub(1);
+        let before = last.and_then(|last| self.carried.get(last));
+        let before = before.map_or(Time::ZERO, |before| before.arrival);
+        let arrival = (end + propagation).max(before);
         self.carried.push_back(Carried {
             arrival,
             packet: waiter.packet,

@@ -28,6 +28,7 @@ fn piece(ms: u64, delay_ms: u64) -> Piece {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) fn piece(from_ms: u64, bps: u64, delay_ms: u64) -> Piece {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     }
 }
 

@@ -93,6 +93,7 @@ mod tests {
             loss: Loss::Channel,
             up: true,
             route: 0,
+            jitter: None,
         }
     }
 

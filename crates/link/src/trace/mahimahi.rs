@@ -156,6 +156,7 @@ mod tests {
             loss: Loss::Channel,
             up,
             route: 0,
+            jitter: None,
         };
         let line = Timeline::new(vec![
             piece(0, 12_000_000, true),

@@ -13,15 +13,16 @@
 //! gives the format; ROUTE_ID may be missing and a tenth column, QUEUE_ID, may
 //! follow.
 //!
-//! What is read: LATENCY as the one-way delay, RATE, LOSS (always: the link is
+//! What is read: LATENCY as the one-way delay, JITTER as a variation evenly within
+//! that much on both sides, RATE, LOSS (always: the link is
 //! down), and ROUTE_ID. Packets of one ROUTE_ID keep their order; ROUTE_ID 0,
 //! that of the simple format, lets them overtake whenever the latency falls,
-//! which is read as another route from there on. JITTER and duplicates must be
-//! zero. LIMIT is read over: the link has its own queue, which does not
+//! which is read as another route from there on, but not by JITTER. Duplicates must
+//! be zero. LIMIT is read over: the link has its own queue, which does not
 //! change.
 //!
 //! What is written: the extended format with ROUTE_IDs from 1, or the simple
-//! one, which cannot keep the order. A delay that goes in a straight line is
+//! one, which can neither keep the order nor have JITTER. A delay that goes in a straight line is
 //! written in steps.
 
 use super::{MOST_LINES, TraceError, Unwritable};
@@ -39,6 +40,7 @@ const LONGEST_US: u64 = 10 * 366 * 86_400_000_000;
 struct Columns {
     names: &'static [&'static str],
     latency: usize,
+    jitter: Option<usize>,
     rate: usize,
     loss: usize,
     route: Option<usize>,
@@ -49,6 +51,7 @@ struct Columns {
 const SIMPLE: Columns = Columns {
     names: &["KEEP", "LATENCY", "RATE", "LOSS", "LIMIT"],
     latency: 1,
+    jitter: None,
     rate: 2,
     loss: 3,
     route: None,
@@ -69,10 +72,11 @@ const EXTENDED: Columns = Columns {
         "QUEUE_ID",
     ],
     latency: 1,
+    jitter: Some(2),
     rate: 3,
     loss: 4,
     route: Some(8),
-    unknown: &[2, 6, 7],
+    unknown: &[6, 7],
 };
 
 /// Reads a trace. It repeats (TheaterQ's `cont LOOP`) if it `wraps`; its last
@@ -120,6 +124,11 @@ pub fn read(text: &str, wraps: bool) -> Result<Timeline, TraceError> {
         pieces.push(piece);
         now_us += keep;
     }
+    // Without any, that is left to the link.
+    let is_steady = |piece: &Piece| piece.jitter.is_none_or(|jitter| jitter.is_zero());
+    if pieces.iter().all(is_steady) {
+        pieces.iter_mut().for_each(|piece| piece.jitter = None);
+    }
     let last = text.lines().count().max(1);
     let failed = |why: crate::TimelineError| TraceError::new(last, why.to_string());
     let timeline = Timeline::new(pieces).map_err(|why| match why {
@@ -163,6 +172,10 @@ fn piece(
     if latency > LONGEST_US * 1000 {
         return Err(TraceError::new(number, "LATENCY is longer than ten years"));
     }
+    let jitter = columns.jitter.map_or(0, column);
+    if jitter > LONGEST_US * 1000 {
+        return Err(TraceError::new(number, "JITTER is longer than ten years"));
+    }
     if rate == 0 || rate > 1_000_000_000_000_000 {
         let what = "RATE must be above zero, and no more than 1000000 Gbit/s";
         return Err(TraceError::new(number, what));
@@ -189,6 +202,7 @@ fn piece(
         },
         up: loss != ALWAYS,
         route: if given == 0 { u32::MAX - *falls } else { given },
+        jitter: Some(Duration::from_nanos(jitter)),
     };
     Ok((piece, keep))
 }
@@ -245,6 +259,9 @@ pub fn write(
         Limit::Packets(n) => n,
         Limit::Bytes(n) => u32::try_from(n.get() / 1500).unwrap_or(u32::MAX).max(1),
     };
+    if !style.extended && timeline.has_jitter() {
+        return Err(Unwritable::Jitter);
+    }
     let us = |at: Time| at.as_nanos() / 1000;
     let (mut text, mut lines) = (String::new(), 0);
     if style.extended {
@@ -293,12 +310,16 @@ pub fn write(
         }
         let keep = us(until) - us(at);
         if keep > 0 {
+            let jitter = timeline.jitter(at).unwrap_or_default().as_nanos();
             let (latency, rate) = (state.one_way_delay.as_nanos(), state.rate.bps());
             // Writing into a string cannot fail. Numbers of routes are used
             // again after 200, as TheaterQ has 244 of them.
             let _ = if style.extended {
                 let route = (number - 1) % 200 + 1;
-                writeln!(text, "{keep},{latency},0,{rate},{loss},{limit},0,0,{route}")
+                writeln!(
+                    text,
+                    "{keep},{latency},{jitter},{rate},{loss},{limit},0,0,{route}"
+                )
             } else {
                 writeln!(text, "{keep},{latency},{rate},{loss},{limit}")
             };

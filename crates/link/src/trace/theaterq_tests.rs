@@ -81,8 +81,8 @@ fn mistakes_are_told_with_their_lines() {
             "line 1: LOSS is 4294967296; 4294967295 is always",
         ),
         (
-            "1,2,7,3,4,5,0,0,1\n",
-            "line 1: JITTER is 7; only 0 is understood",
+            "1,2,316224000000000001,3,4,5,0,0,1\n",
+            "line 1: JITTER is longer than ten years",
         ),
         (
             "1,2,0,3,4,5,8,0,1\n",
@@ -107,6 +107,7 @@ fn what_is_written_is_read_again() {
         loss: Loss::Packets(Ratio::new(0.25).unwrap()),
         up,
         route,
+        jitter: None,
     };
     let line = Timeline::new(vec![
         piece(0, 20, true, 5, false),
@@ -138,6 +139,27 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
+fn jitter_is_read_and_written() {
+    let text = "# KEEP,LATENCY,JITTER,RATE,LOSS,LIMIT,DUP_PROB,DUP_DELAY,ROUTE_ID\n\
+                10000,20000000,3000000,8000000,0,100,0,0,1\n\
+                10000,20000000,0,8000000,0,100,0,0,1\n";
+    let line = read(text, false).unwrap();
+    let spreads: Vec<_> = line.pieces().iter().map(|piece| piece.jitter).collect();
+    assert_eq!(spreads, [3, 0].map(|ms| Some(Duration::from_millis(ms))));
+    let length = Duration::from_millis(20);
+    assert_eq!(
+        write(&settings(), &line, length, STYLE).as_deref(),
+        Ok(text)
+    );
+    let simple = Style {
+        extended: false,
+        ..STYLE
+    };
+    let refused = write(&settings(), &line, length, simple);
+    assert_eq!(refused, Err(Unwritable::Jitter));
+}
+
+#[test]
 fn what_has_no_word_is_refused() {
     let piece = Piece {
         from: Time::ZERO,
@@ -147,6 +169,7 @@ fn what_has_no_word_is_refused() {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     };
     let write = |piece: Piece, rule| {
         let line = Timeline::new(vec![piece]).unwrap().when_down(rule);

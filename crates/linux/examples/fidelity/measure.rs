@@ -417,6 +417,7 @@ fn soak() -> Done<()> {
         loss: Loss::Channel,
         up: n % 97 != 0,
         route: (n / 10) as u32,
+        jitter: None,
     });
     let timeline = Timeline::new(pieces.collect())?.repeating(Duration::from_secs(1))?;
     let forward = link(Rate::from_mbps(10), Duration::from_millis(2), 50);

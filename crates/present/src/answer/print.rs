@@ -114,6 +114,9 @@ pub fn question_of(answer: &Answer, users: &str) -> Vec<String> {
     if answer.terminals > 1 {
         text += &format!("; {} back from each terminal", path.return_rate);
     }
+    if let Some(jitter) = &path.jitter {
+        text += &format!("; the delay varies each way, {jitter}");
+    }
     if let Some(rtt) = path.server_rtt {
         text += &format!("; server and gateway {rtt} apart");
     }

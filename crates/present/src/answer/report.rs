@@ -402,6 +402,9 @@ fn assumed(page: Page, answer: &Answer, command: &str) -> Page {
         ("loss", print::loss(answer)),
         ("queue", print::queues(answer)),
     ];
+    if let Some(jitter) = &path.jitter {
+        rows.push(("jitter", format!("{jitter}, each way")));
+    }
     if let Some(rtt) = path.server_rtt {
         rows.push(("server to gateway", format!("{rtt} round trip")));
     }

@@ -46,14 +46,16 @@ pub fn print(
 }
 
 /// What a link does beyond its queue and channel.
-pub(crate) fn more_of(link: &Link) -> &'static str {
-    match (&link.timeline, link.arq.map(|arq| arq.scheme)) {
+pub(crate) fn more_of(link: &Link) -> String {
+    let varies = link.jitter.as_ref().map_or("", |_| ", jitter");
+    let more = match (&link.timeline, link.arq.map(|arq| arq.scheme)) {
         (Some(timeline), _) if timeline.opportunities().is_some() => ", delivery opportunities",
         (Some(_), _) => ", changes with time",
         (None, Some(ArqScheme::SelectiveRepeat)) => ", selective repeat",
         (None, Some(ArqScheme::GoBackN)) => ", go-back-N",
         (None, None) => "",
-    }
+    };
+    format!("{more}{varies}")
 }
 
 /// The queue before a link: `drop-tail, 100 packets`.
@@ -159,7 +161,7 @@ pub fn document(scenario: &Scenario) -> Value {
                 "one_way_delay_ns": l.settings.one_way_delay.as_nanos(),
                 "queue": queue(&l.settings.queue),
                 "channel": channel(&l.settings.channel),
-                "more": more_of(l).trim_start_matches([',', ' ']),
+                "more": more_of(l).trim_start_matches([',', ' ']).to_owned(),
             })
         })
         .collect();

@@ -1,8 +1,10 @@
 //! Links with their queues and channels.
 
+use super::jitter;
 use super::media::Media;
 use super::nodes::{End, Nodes};
 use super::protection;
+use super::slots;
 use super::timelines::{self, Changing};
 use crate::model::{Link, LinkId, MediumId, NodeId};
 use crate::queue_length::LinkContext;
@@ -12,8 +14,12 @@ use bentpipe_document::{
     Context, Diagnostic, Form, Item, Named, OneNamed, OptionalField, Placed, Reported, Value, form,
 };
 use bentpipe_link::medium::MediumSettings;
-use bentpipe_link::{ArqSettings, ChannelSettings, Coding, Limit, LinkSettings, QueueSettings};
+use bentpipe_link::{
+    ArqSettings, ChannelSettings, Coding, JitterSettings, Limit, LinkSettings, QueueSettings,
+    SlotSettings,
+};
 use bentpipe_units::{Duration, Rate, Ratio};
+use std::sync::Arc;
 
 /// The queue of a link that says nothing.
 const DEFAULT_QUEUE: QueueSettings = QueueSettings::drop_tail(Limit::Packets(1000));
@@ -138,6 +144,7 @@ struct Direction {
     bdp_round_trip: Option<Duration>,
     coding: Option<Coding>,
     arq: Option<ArqSettings>,
+    jitter: Option<JitterSettings>,
     changing: Changing,
     medium: Option<MediumId>,
 }
@@ -155,7 +162,19 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Link, Link),
         Ok(None) => delays(context, &one_way, total).map(Some),
         Err(reported) => Err(*reported),
     };
+    let slots = table
+        .slots
+        .and_then(|table| table.map(|table| slots::read(table.value)).transpose());
+    let (slots, within) = slots?.unzip();
+    let slots = slots.map(Arc::new);
     let back = table.reverse?.map(|reverse| reverse.value);
+    let is_jitter_given = [
+        Some(&table.direction),
+        back.as_ref().map(|back| &back.direction),
+    ]
+    .into_iter()
+    .flatten()
+    .any(|keys| !matches!(keys.access.jitter, Ok(None)));
     let back_shared = match &back {
         Some(back) => media.of(&back.context, &back.direction, None),
         None => Ok(None),
@@ -190,7 +209,7 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Link, Link),
         (None, Ok(there)) => there.one_way_delay,
         (_, Err(reported)) => return Err(*reported),
     };
-    let there = there?;
+    let mut there = there?;
     let back_context = back.as_ref().map_or(context, |back| &back.context).clone();
     let mut reverse = match back {
         Some(back) => direction(&back_context, back.direction, back_shared, Some(&there))?,
@@ -202,8 +221,11 @@ fn settings(table: LinkTable, media: &Media, name: &str) -> Result<(Link, Link),
         None => half,
     };
     let round_trip = there.one_way_delay + reverse.one_way_delay;
-    let there = there.finish(context, name, round_trip);
-    let reverse = reverse.finish(context, name, round_trip);
+    if !is_jitter_given {
+        there.jitter = within.flatten();
+    }
+    let there = there.finish(context, name, (round_trip, slots.clone()));
+    let reverse = reverse.finish(context, name, (round_trip, slots));
     Ok((there?, reverse?))
 }
 
@@ -256,6 +278,7 @@ fn direction(
         medium: _,
         coding,
         arq,
+        jitter,
     } = access;
     let traced = time.trace.as_ref().map_or(true, Option::is_some);
     let changing = timelines::read(context, time, there.map(|t| &t.changing));
@@ -283,6 +306,7 @@ fn direction(
         (Err(reported), _) | (_, Err(&reported)) => Err(reported),
     };
     let arq = form::settle_or_none::<_, Option<ArqSettings>, _>(&arq, &());
+    let jitter = jitter.and_then(|table| table.map(|table| jitter::read(table.value)).transpose());
     let bdp_round_trip = form::plain(&bdp_round_trip)?;
     (line.rate, line.one_way_delay) = (Ok(None), Ok(None));
     if let Some(there) = there {
@@ -297,6 +321,7 @@ fn direction(
         bdp_round_trip: bdp_round_trip.or(there.and_then(|t| t.bdp_round_trip)),
         coding: coding?.flatten(),
         arq: arq?.unwrap_or(there.and_then(|t| t.arq)),
+        jitter: jitter?.unwrap_or(there.and_then(|t| t.jitter.clone())),
         changing: changing?,
         medium: shared?.map(|(id, _)| id),
     })
@@ -316,7 +341,7 @@ impl Direction {
         mut self,
         context: &Context,
         name: &str,
-        own_round_trip: Duration,
+        (own_round_trip, slots): (Duration, Option<Arc<SlotSettings>>),
     ) -> Result<Link, Reported> {
         let mut base = LinkSettings::new(self.rate, self.one_way_delay, DEFAULT_QUEUE);
         if let Some(coding) = &self.coding {
@@ -337,6 +362,8 @@ impl Direction {
         })?;
         let link = Link {
             arq: self.arq,
+            jitter: self.jitter,
+            slots,
             medium: self.medium,
             ..Link::new(name, [NodeId(0); 2], settings, timeline?)
         };

@@ -56,6 +56,7 @@ struct Step {
     loss: Option<Loss>,
     up: Option<bool>,
     route: Option<u32>,
+    jitter: Option<Duration>,
 }
 
 /// Reads what a direction says; what it leaves out is as `there`.
@@ -151,6 +152,7 @@ fn steps(pieces: Vec<PieceTable>) -> Result<How, Reported> {
             loss: loss?,
             up: piece.up?.map(|x| x.value),
             route: piece.route?.map(|x| x.value),
+            jitter: piece.jitter?.map(|x| x.value),
         });
     }
     Ok(How::Steps(steps))
@@ -285,7 +287,7 @@ fn read_trace(table: TraceTable) -> Result<How, Reported> {
 }
 
 /// Result of `read` for a file that the scenario names.
-fn read_file<T>(
+pub(super) fn read_file<T>(
     context: &Context,
     file: &Placed<String>,
     read: impl FnOnce(&str) -> Result<T, TraceError>,
@@ -335,6 +337,7 @@ fn base(rate: Rate, one_way_delay: Duration) -> Piece {
         loss: Loss::Channel,
         up: true,
         route: 0,
+        jitter: None,
     }
 }
 
@@ -405,6 +408,7 @@ fn pieces(base: Piece, steps: &[Step]) -> Vec<Piece> {
             loss: step.loss.unwrap_or(now.loss),
             up: step.up.unwrap_or(now.up),
             route: step.route.unwrap_or(now.route),
+            jitter: step.jitter.or(now.jitter),
         };
         if step.at.is_zero() {
             pieces.clear();

@@ -1,7 +1,9 @@
 //! Links and their channels.
 
+use super::jitter::JitterTable;
 use super::protection::{ArqTable, CodingTable};
 use super::queue::QueueTable;
+use super::slots::SlotsTable;
 use super::timeline::TimeKeys;
 use crate::model::Offload;
 use crate::queue_length::LinkContext;
@@ -41,6 +43,8 @@ table! {
     coding: CodingTable, or "none; on the way back as forth";
     /// the link sends again what its channel loses
     arq: ArqTable, or "none; on the way back as forth";
+    /// the delay varies from packet to packet, and packets keep their order
+    jitter: JitterTable, or "none; on the way back as forth";
 }
 
 table! {
@@ -65,6 +69,8 @@ table! {
     /// whether the super-segments of hosts with `offload` are cut: `segments`, packets of the wire, as
     /// a modem takes them; `whole`, each queued, sent and lost as one packet, as veth and netem do
     offload: Offload { all Offload::ALL }, default "segments";
+    /// both directions are another path every so often
+    slots: SlotsTable, or "none";
     /// what differs on the way back, from the second node to the first
     reverse: ReverseTable, or "nothing";
 }

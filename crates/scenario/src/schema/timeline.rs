@@ -72,6 +72,8 @@ table! {
     /// number of the route that the link stands for; only where it changes may packets overtake.
     /// 0 at the start
     route: u32, or "as before";
+    /// the delay varies evenly within this on both sides, instead of by the link's `jitter`
+    jitter: Duration, or "as before, at the start as the link's `jitter`";
 }
 
 table! {

@@ -2,6 +2,7 @@
 
 use super::{WriteError, node, plain};
 use crate::model::{Link, LinkId, Offload, Scenario};
+use crate::read::{jitter, slots};
 use crate::schema::link::LineKeys;
 use crate::schema::protection::ArqTable;
 use bentpipe_document::form::word_of;
@@ -35,6 +36,9 @@ pub(super) fn write(top: &mut Table, scenario: &Scenario) -> Result<(), WriteErr
             table.put("offload", word_of(&Offload::ALL, &link.offload));
         }
         direction(&mut table, link, None)?;
+        if let Some(slots) = &link.slots {
+            table.put("slots", slots::written(slots));
+        }
         let mut reverse = Table::default();
         direction(&mut reverse, back, Some(link))?;
         table.put("reverse", Value::Table(reverse));
@@ -48,6 +52,9 @@ fn direction(table: &mut Table, link: &Link, forth: Option<&Link>) -> Result<(),
     table.put_all(&LineKeys::written(&link.settings));
     if link.arq.is_some() || forth.is_some_and(|forth| forth.arq.is_some()) {
         table.put("arq", ArqTable::written(&link.arq));
+    }
+    if link.jitter.is_some() || forth.is_some_and(|forth| forth.jitter.is_some()) {
+        table.put("jitter", jitter::written(link.jitter.as_ref()));
     }
     match &link.timeline {
         Some(line) => timeline(table, line, &link.name),
@@ -87,6 +94,7 @@ fn piece(piece: &Piece) -> Value {
         loss,
         up,
         route,
+        jitter,
     } = piece;
     let mut table = Table::default();
     table.put_as::<Duration, _>("at", &from.since(Time::ZERO));
@@ -102,5 +110,8 @@ fn piece(piece: &Piece) -> Value {
     }
     table.put("up", *up);
     table.put("route", *route);
+    if let Some(jitter) = jitter {
+        table.put_as::<Duration, _>("jitter", jitter);
+    }
     Value::Table(table)
 }

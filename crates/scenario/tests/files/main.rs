@@ -3,6 +3,7 @@
 mod constellations;
 mod errors;
 mod examples;
+mod jitter;
 mod language;
 mod media;
 mod mentioned;

@@ -84,6 +84,7 @@ impl Path {
                 loss: Loss::Channel,
                 up: true,
                 route: 0,
+                jitter: None,
             };
             if self.varies {
                 surplus = 0.95 * surplus + 0.216 * (stream.uniform() - 0.5);

@@ -80,6 +80,8 @@ impl Line {
             },
             timeline: None,
             arq: None,
+            jitter: None,
+            slots: None,
             medium: None,
             reports_corruption: false,
             offload: bentpipe_scenario::Offload::Segments,

@@ -12,6 +12,7 @@ mod determinism;
 mod grants;
 mod hosts;
 mod ideal;
+mod jitter;
 mod leocc;
 mod line;
 mod losses;

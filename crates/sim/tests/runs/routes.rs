@@ -93,6 +93,7 @@ fn piece(ms: u64, delay_ms: u64, up: bool) -> Piece {
         loss: Loss::Channel,
         up,
         route: 0,
+        jitter: None,
     }
 }
 

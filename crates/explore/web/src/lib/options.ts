@@ -12,6 +12,7 @@ export type OptionName =
   | "over"
   | "slot"
   | "loss"
+  | "jitter"
   | "fade"
   | "modcod"
   | "margin"

@@ -225,7 +225,7 @@ fn more_of(scenario: &Scenario, link: &Link) -> Vec<String> {
     } else {
         scenario::channel(&link.settings.channel)
     };
-    loss.push_str(scenario::more_of(link));
+    loss.push_str(&scenario::more_of(link));
     if !loss.is_empty() {
         lines.push(loss.trim_start_matches(", ").to_owned());
     }

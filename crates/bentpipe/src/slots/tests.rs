@@ -1,0 +1,106 @@
+use super::*;
+use bentpipe_link::{Limit, LinkSettings, QueueSettings, Timeline, Way};
+use bentpipe_units::Time;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn truth() -> SlotSettings {
+    SlotSettings {
+        delay: [0, 10, 30, 100].map(|ms| MS * ms).into(),
+        stays: Ratio::new(0.4).unwrap(),
+        wander: MS * 4,
+        interruption: [Duration::ZERO, MS * 100].into(),
+        ..SlotSettings::steady()
+    }
+}
+
+/// Two hours of pings, about four a second, from a full minute on.
+fn measured() -> Vec<Ping> {
+    let settings = LinkSettings::new(
+        Rate::from_mbps(20),
+        MS * 25,
+        QueueSettings::drop_tail(Limit::Packets(100)),
+    );
+    let below = Timeline::steady(&settings);
+    let length = Duration::from_secs(7200);
+    let line = truth().over(&below, (Way::Forth, length), 5, "satellite");
+    (0..28_600u64)
+        .map(|i| {
+            let state = line.at(Time::ZERO + MS * (251 * i));
+            // Within a slot from 0 to 18 ms, in no order.
+            let more = (i * 7919 % 19) as f64;
+            let ms = 2e3 * state.one_way_delay.as_secs() + more;
+            Ping {
+                at: 1_694_476_800.0 + 0.251 * i as f64,
+                ms: state.up.then_some(ms),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn what_was_drawn_is_found_again() {
+    let found = fit(&measured(), (Duration::from_secs(15), None), [None, None]).unwrap();
+    assert_eq!(found.slots.offset, Duration::from_secs(12));
+    assert!(found.distance < 0.08, "{}", found.distance);
+    let stays = found.slots.stays.get();
+    assert!((0.2..=0.6).contains(&stays), "{stays}");
+    let floor = found.floor.as_secs() * 1e3;
+    assert!((45.0..60.0).contains(&floor), "{floor}");
+    let longest = found.slots.interruption[1].as_secs() * 1e3;
+    assert!((60.0..140.0).contains(&longest), "{longest}");
+    let DelayDistribution::Quantiles { delays } = &found.jitter.distribution else {
+        panic!("it is quantiles");
+    };
+    let median = delays[JITTERS / 2].as_secs() * 1e3;
+    assert!((8.0..10.0).contains(&median), "{median}");
+    // It is a scenario that is read again.
+    let text = found.scenario().unwrap().to_toml().unwrap();
+    assert_eq!(
+        crate::parse(&text).unwrap().links[0].slots.as_deref(),
+        Some(&found.slots)
+    );
+}
+
+#[test]
+fn what_is_too_little_is_refused() {
+    let few = fit(
+        &measured()[..600],
+        (Duration::from_secs(15), None),
+        [None, None],
+    );
+    let error = few.unwrap_err();
+    assert!(
+        error.contains("slots with at least 5 pings; expected at least 20"),
+        "{error}"
+    );
+    let short = fit(&measured(), (MS * 100, None), [None, None]);
+    assert_eq!(
+        short.unwrap_err(),
+        "a slot must last from a second to an hour"
+    );
+}
+
+#[test]
+fn capacity_is_what_nearly_all_seconds_stay_below() {
+    let second = |from: u32| Interval {
+        from: f64::from(from),
+        to: f64::from(from) + 1.0,
+        bytes: if from == 0 { 9e9 } else { 1e6 },
+    };
+    let flow: Vec<Interval> = (0..100).map(second).collect();
+    let found = fit(
+        &measured(),
+        (Duration::from_secs(15), Some(Duration::from_secs(12))),
+        [Some(&flow), None],
+    );
+    assert_eq!(found.unwrap().rates, [Some(Rate::from_mbps(8)), None]);
+}
+
+#[test]
+fn the_distance_is_that_of_kolmogorov_and_smirnov() {
+    let near = |a: &[f64], b: &[f64], d: f64| (kolmogorov_smirnov(a, b) - d).abs() < 1e-12;
+    assert!(near(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0], 0.0));
+    assert!(near(&[1.0, 2.0], &[3.0, 4.0], 1.0));
+    assert!(near(&[1.0, 2.0, 3.0, 4.0], &[3.0, 4.0, 5.0, 6.0], 0.5));
+}
