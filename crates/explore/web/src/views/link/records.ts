@@ -113,6 +113,7 @@ export interface LinkRecord {
   /** share of the packets that the channel loses */ readonly packet_error_rate: number;
   /** that share was not given: it is what such a link usually loses */ readonly loss_is_assumed: boolean;
   /** packets that it loses in a row, on average; null where losses are independent */ readonly mean_burst_packets: number | null;
+  /** how the one-way delay varies, each way; null where it does not */ readonly jitter: string | null;
   /** the queue that the link has today, as given */ readonly queue: string;
   /** what it holds at most */ readonly queue_bytes: number;
   /** bandwidth-delay product */ readonly bdp_bytes: number;
