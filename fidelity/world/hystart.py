@@ -18,6 +18,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from testbed import toml
+
 HERE = Path(__file__).resolve().parent
 SCENARIO = HERE / "hystart.toml"
 FILE = "hystart_exits.csv"
@@ -124,7 +126,7 @@ def settings(row):
 def run(program, values, seed, qlog):
     command = [program, "run", SCENARIO, "--json", "--seed", seed, "--qlog", qlog]
     for key, value in values.items():
-        command += ["--set", f"{key}={json.dumps(value)}"]
+        command += ["--set", f"{key}={toml(value)}"]
     subprocess.run(
         list(map(str, command)), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
