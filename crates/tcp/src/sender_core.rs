@@ -211,6 +211,7 @@ impl Core {
         self.snd.offered = at;
         self.round.end = at;
         self.headers.low_priority_until = at;
+        self.sends_whole = old.sends_whole;
         self.counters = old.counters;
         self.earlier = old.counters;
         self.max_cwnd = self.max_cwnd.max(old.max_cwnd);
@@ -355,17 +356,18 @@ impl Core {
     /// window: the rate samples of what is sent from now on show the
     /// application's rate, unless the receive window limits it.
     pub(crate) fn note_app_limited(&mut self) {
-        if let Some(rate) = &mut self.rate {
-            let unsent = self.snd.offered.saturating_sub(self.snd.next);
-            let buffered = self.snd.next - self.snd.una + u64::from(self.mss) > self.snd.buffer;
-            if unsent < u64::from(self.mss) || buffered {
-                rate.limit(self.board.flight());
-            }
+        if self.rate.is_none() {
+            return;
+        }
+        let unsent = self.snd.offered.saturating_sub(self.snd.next);
+        let buffered = self.snd.next - self.snd.una + u64::from(self.mss) > self.snd.buffer;
+        if unsent < u64::from(self.mss) || buffered {
+            self.limit_rate();
         }
     }
 
-    /// The same where the application has written nothing that could be sent.
-    pub(crate) fn note_rate_limited(&mut self) {
+    /// The rate samples of what is sent from now on do not show the path's rate.
+    pub(crate) fn limit_rate(&mut self) {
         if let Some(rate) = &mut self.rate {
             rate.limit(self.board.flight());
         }

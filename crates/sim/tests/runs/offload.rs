@@ -88,3 +88,29 @@ fn stock_buffers_limit_a_fast_satellite() {
     let ample = rate("buffers = \"ample\"");
     assert!(ample > 60.0, "{ample}");
 }
+
+/// A connection for each page, and super-segments in all of them.
+#[test]
+fn a_connection_that_opens_again_sends_whole_as_well() {
+    let offered = |connection: &str| {
+        let text = format!(
+            "duration = \"30 s\"\n[node.a]\n[node.b]\n[link.x]\nbetween = [\"a\", \"b\"]\n\
+             rate = \"10 Mbit/s\"\none_way_delay = \"20 ms\"\nqueue = \"100 packets\"\n\
+             offload = \"whole\"\n[transport.t]\nbase = \"cubic\"\nprofile = \"linux\"\n\
+             [flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\n\
+             application = {{ kind = \"web\", connection = \"{connection}\" }}\n"
+        );
+        let outcome = run(&read(&text), &Options::default()).unwrap();
+        (
+            outcome.links[0].offered_packets,
+            outcome.flows[0].packets_sent,
+        )
+    };
+    for connection in ["persistent", "page"] {
+        let (packets, segments) = offered(connection);
+        assert!(
+            packets < segments * 2 / 3,
+            "{connection}: {packets} of {segments}"
+        );
+    }
+}

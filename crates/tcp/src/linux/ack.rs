@@ -421,10 +421,8 @@ impl Linux {
     fn perform<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         s.take_requests();
         let actions = std::mem::take(&mut s.window.actions);
-        if actions.limits_rate
-            && let Some(rate) = &mut s.rate
-        {
-            rate.limit(s.board.flight());
+        if actions.limits_rate {
+            s.limit_rate();
         }
         let asked = actions.repeat_all || actions.retransmit_head;
         if !asked || s.board.outstanding() == 0 || self.state == State::Loss {

@@ -56,7 +56,7 @@ impl Linux {
                 }
             }
             if !self.is_written(s) {
-                s.note_rate_limited();
+                s.limit_rate();
                 break;
             }
             let whole = s.next_new();

@@ -11,10 +11,8 @@ impl Rfc {
     pub(super) fn perform_actions<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         s.take_requests();
         let actions = std::mem::take(&mut s.window.actions);
-        if actions.limits_rate
-            && let Some(rate) = &mut s.rate
-        {
-            rate.limit(s.board.flight());
+        if actions.limits_rate {
+            s.limit_rate();
         }
         if actions.repeat_all {
             self.repeat_all(s, now, out);
