@@ -158,7 +158,12 @@ impl Timeline {
         if let Some(at) = pieces.windows(2).position(|w| w[0].from >= w[1].from) {
             return Err(TimelineError::NotIncreasing(at + 1));
         }
-        Ok(Timeline {
+        Ok(Timeline::of(pieces))
+    }
+
+    /// The timeline of pieces that are in order, which neither repeats nor follows opportunities.
+    fn of(pieces: Vec<Piece>) -> Timeline {
+        Timeline {
             pieces,
             period: None,
             when_down: WhenDown::default(),
@@ -166,30 +171,22 @@ impl Timeline {
             opportunities: None,
             work: 0,
             open: Duration::ZERO,
-        })
+        }
     }
 
     /// The timeline of a link on which nothing changes.
     #[must_use]
     pub fn steady(settings: &LinkSettings) -> Timeline {
-        Timeline {
-            pieces: vec![Piece {
-                from: Time::ZERO,
-                rate: settings.rate,
-                one_way_delay: settings.one_way_delay,
-                sloped: false,
-                loss: Loss::Channel,
-                up: true,
-                route: 0,
-                jitter: None,
-            }],
-            period: None,
-            when_down: WhenDown::default(),
-            in_flight: InFlightPolicy::default(),
-            opportunities: None,
-            work: 0,
-            open: Duration::ZERO,
-        }
+        Timeline::of(vec![Piece {
+            from: Time::ZERO,
+            rate: settings.rate,
+            one_way_delay: settings.one_way_delay,
+            sloped: false,
+            loss: Loss::Channel,
+            up: true,
+            route: 0,
+            jitter: None,
+        }])
     }
 
     /// Repeats the timeline every `period`.

@@ -25,9 +25,10 @@ pub use named::{
     NamedTransport, check_name, find_transport, nearest_transport, register_control, transports,
 };
 
+use crate::profile::StackKind;
 use crate::{
     Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Pacing, Polling,
-    Recovery, Transport,
+    Recovery, Transport, TransportError,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -200,6 +201,21 @@ impl TransportSettings {
     fn kernels(&self) -> Option<&'static str> {
         self.on_linux
             .filter(|_| self.profile == Some(HostProfile::Linux))
+    }
+
+    /// Whether these settings make a transport that can run, under `name`.
+    ///
+    /// # Errors
+    /// As [`Transport::controller`], and where they ask for offload on a profile without it.
+    pub fn check(&self, name: &str) -> Result<(), TransportError> {
+        let profile = self.profile.unwrap_or_default();
+        if self.offload == Some(true) && profile.rules().stack != StackKind::Linux {
+            return Err(TransportError::NotLinux {
+                profile: profile.name(),
+                key: "offload",
+            });
+        }
+        self.clone().resolve(name).controller().map(|_| ())
     }
 
     /// The transport that these settings and the rules of their profile make.

@@ -118,12 +118,8 @@ impl FromStr for Jitter {
 }
 
 fn read_share(text: &str, wrong: &dyn Fn(String) -> JitterError) -> Result<Ratio, JitterError> {
-    let number = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.parse::<f64>(),
-    };
-    let share = number.ok().and_then(Ratio::new);
-    share.ok_or_else(|| wrong(format!("`{text}` is no share from 0% to 100%")))
+    text.parse()
+        .map_err(|_| wrong(format!("`{text}` is no share from 0% to 100%")))
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 use super::candidate::{Availability, Candidate, DEFAULT};
 use super::setting::Setting;
 use bentpipe_cc::Described;
-use bentpipe_tcp::{HostProfile, TransportSettings, find_transport};
+use bentpipe_tcp::{Buffers, HostProfile, TransportSettings, find_transport};
 use bentpipe_units::Bytes;
 
-/// Window that stock Linux advertises at most: half of tcp_rmem's 6 MB.
-pub(super) const STOCK_WINDOW: Bytes = Bytes::new(3_145_728);
+/// Window that stock Linux advertises at most.
+pub(super) const STOCK_WINDOW: Bytes = Buffers::STOCK_WINDOW;
 
 /// Those that every Linux kernel has without a module.
 const BUILT_IN: [&str; 2] = [DEFAULT, "reno"];

@@ -94,8 +94,8 @@ pub fn fit(
     let mut levels = medians.clone();
     levels.sort_unstable_by(f64::total_cmp);
     let [low, high] = WITHIN.map(|share| at(&deviations, share));
-    let delay = spaced(&levels, DELAYS, 1.0, levels[0]);
-    let mut jitter = spaced(&deviations, JITTERS, 1.0, low);
+    let delay = spaced(&levels, DELAYS, levels[0]);
+    let mut jitter = spaced(&deviations, JITTERS, low);
     jitter
         .iter_mut()
         .for_each(|ms| *ms = ms.clamp(0.0, high - low));
@@ -257,10 +257,10 @@ fn at(sorted: &[f64], share: f64) -> f64 {
 }
 
 /// So many quantiles, less `zero`.
-fn spaced(sorted: &[f64], count: usize, most: f64, zero: f64) -> Vec<f64> {
+fn spaced(sorted: &[f64], count: usize, zero: f64) -> Vec<f64> {
     let last = (count - 1) as f64;
     (0..count)
-        .map(|i| at(sorted, (i as f64 / last).min(most)) - zero)
+        .map(|i| at(sorted, i as f64 / last) - zero)
         .collect()
 }
 

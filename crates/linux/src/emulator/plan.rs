@@ -220,13 +220,10 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
                 "link `{name}` reports corruption, which no Linux host listens to"
             ));
         }
-    }
-    for link in &scenario.links {
         if link.offload == Offload::Whole {
             why.push(format!(
-                "link `{}` carries super-segments whole, and the links of the emulator carry \
-                 packets of the wire",
-                link.name
+                "link `{name}` carries super-segments whole, and the links of the emulator carry \
+                 packets of the wire"
             ));
         }
     }

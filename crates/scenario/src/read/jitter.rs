@@ -2,8 +2,7 @@
 
 use super::timelines::read_file;
 use crate::schema::jitter::JitterTable;
-use bentpipe_document::Each;
-use bentpipe_document::{Context, Diagnostic, OptionalField, Reported, Table, Value};
+use bentpipe_document::{Context, Diagnostic, Each, OptionalField, Reported, Table, Value};
 use bentpipe_link::trace::{TraceError, distribution};
 use bentpipe_link::{DelayDistribution, JitterSettings};
 use bentpipe_units::{Duration, Ratio};

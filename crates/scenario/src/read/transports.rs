@@ -10,7 +10,7 @@ use bentpipe_document::{
     Value,
 };
 use bentpipe_tcp::{
-    CongestionControlChoice, HostProfile, Suggested, Transport, TransportError, TransportSettings,
+    CongestionControlChoice, Suggested, Transport, TransportError, TransportSettings,
 };
 use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
@@ -172,19 +172,7 @@ impl<'a> Reader<'a> {
         let settings = own.over(base);
         // What parameters must fulfil together, such as one slope for each
         // threshold, only the congestion control itself knows.
-        let profile = settings.profile.unwrap_or_default();
-        let no_offload = TransportError::NotLinux {
-            profile: profile.name(),
-            key: "offload",
-        };
-        let asks_too_much = settings.offload == Some(true) && profile != HostProfile::Linux;
-        let built = settings.clone().resolve(&*one.name).controller();
-        let built = built.map(|_| ()).and(if asks_too_much {
-            Err(no_offload)
-        } else {
-            Ok(())
-        });
-        if let Err(error) = built {
+        if let Err(error) = settings.check(&one.name) {
             let place = parameter_place(&error, &context.table, one.place);
             let error = Diagnostic::new(place, error.to_string());
             return Err(context.report(error.label("does not fit")));
