@@ -35,7 +35,7 @@ PATHS = {
     "LTE": {},
     "DSL": {},
 }
-RUNS = 40
+RUNS = 100
 NO_TRAINS = {"transport.cubic.ack_delta": "0 s"}
 
 

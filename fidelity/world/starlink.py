@@ -5,18 +5,16 @@
 
 DIR has `starlink_ping_60min.tsv.gz` and the two tables of iperf3,
 `starlink_{down_2min,up_5min}_0.1s.csv`, of clarkzjw/mmsys24-starlink-livestreaming-data (CC BY-SA
-4.0), and `hystart_exits.csv` of cs7org/ESA-QUICOPTSAT (MIT). None of them is part of bentpipe.
+4.0). None of them is part of bentpipe.
 
 1. `bentpipe trace fit` on the first half of the pings predicts the second: round trips within
    slots, as differences from the median of the slot, and steps from median to median. The figure is
    the distance of Kolmogorov and Smirnov; the bar is 0.1.
-2. HyStart of CUBIC (profile linux) on 200/20 Mbit/s, 40 ms with the preset, and on 20/2 Mbit/s,
-   600 ms without it: by what slow start ends, and at which window, 40 seeds each.
-3. LeoCC over the preset, with slots at any phase: how many of the changes it finds (a probe of the
+2. LeoCC over the preset, with slots at any phase: how many of the changes it finds (a probe of the
    RTT that ends in startup) within the slot, and within a second.
-4. Goodput of CUBIC over what was fitted to all pings, with the capacity of iperf3's seconds.
+3. Goodput of CUBIC over what was fitted to all pings, with the capacity of iperf3's seconds.
 
-Python's standard library only.
+How slow start ends over the preset is hystart.py's subject. Python's standard library only.
 """
 
 import argparse
@@ -33,7 +31,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-EVERY, SEEDS = 15.0, 40
+EVERY = 15.0
 
 LINE = """
 duration = "20 s"
@@ -140,18 +138,6 @@ def run(binary, scenario, seed, scratch, *more):
     return json.loads(done.stdout)
 
 
-def first_exit(outcome):
-    """Threshold, segments, that HyStart left before any loss; None if a loss came first."""
-    series = outcome["series"][0]["sender"]
-    for sample in series:
-        if sample["retransmissions"] > 0:
-            return None
-        threshold = sample["ssthresh_segments"]
-        if threshold is not None:
-            return float(threshold)
-    return None
-
-
 def reconfigurations(outcome, phase):
     """Changes of slot after the first second, those found, those within a second, false ones."""
     probing, found = None, []
@@ -197,35 +183,6 @@ def main():
             slots = by_slot(part, offset)
             figures = distance(within, deviations(slots)), distance(between, steps(slots))
             print(f"| {name} | {figures[0]:.3f} | {figures[1]:.3f} |")
-
-        print(
-            "\n| path | by delay, of 40 | by train | by loss | median window |\n|---|---|---|---|---|"
-        )
-        preset = 'slots = {{ preset = "{}" }}'.format
-        starlink = "200 Mbit/s", "20 Mbit/s", "20 ms"
-        paths = {
-            "Starlink, near": (*starlink, preset("starlink-2023-near")),
-            "Starlink, inter-satellite links": (*starlink, preset("starlink-2023")),
-            "Starlink, no jitter": (*starlink, ""),
-            "GEO, no jitter": ("20 Mbit/s", "2 Mbit/s", "300 ms", ""),
-        }
-        for name, (down, up, one_way, more) in paths.items():
-            scenario = LINE.format(down=down, up=up, one_way=one_way, more=more)
-            # Without trains of ACKs, what leaves by delay leaves as before.
-            untrained = scenario.replace('"linux"', '"linux"\nack_delta = "0 s"')
-            seeds = range(1, SEEDS + 1)
-            found = [
-                first_exit(run(options.bentpipe, scenario, s, scratch, "--series")) for s in seeds
-            ]
-            other = [
-                first_exit(run(options.bentpipe, untrained, s, scratch, "--series")) for s in seeds
-            ]
-            left = [window for window in found if window is not None]
-            delay = sum(a is not None and a == b for a, b in zip(found, other))
-            print(
-                f"| {name} | {delay} | {len(left) - delay} | {SEEDS - len(left)} "
-                f"| {statistics.median(left):.0f} |"
-            )
 
         print(
             "\n| LeoCC over | changes | found | of these within 1 s | found falsely |\n|---|---|---|---|---|"

@@ -83,7 +83,7 @@ impl Chain {
                 let end = 2 * l + side;
                 let mut transport = leg.transport.clone();
                 if let Some(bytes) = buffer_of(split, end) {
-                    transport.send_buffer = bytes;
+                    transport.set_send_buffer(bytes);
                 }
                 let peer = connections.endpoint(index, end ^ 1) as u32;
                 ends.push(Endpoint::new(&transport, controller, peer));

@@ -238,7 +238,7 @@ impl TransportSettings {
         let recovery = self.recovery.or(suggested.recovery);
         let recovery_fix = self.recovery_fix.or(suggested.recovery_fix);
         let undo = self.undo.or(suggested.undo);
-        let stock = self.buffers == Some(Buffers::Stock);
+        let stock = self.buffers.unwrap_or(rules.buffers) == Buffers::Stock;
         let unless_stock = |stock_size| if stock { stock_size } else { DEFAULT_BUFFER };
         let mut transport = Transport {
             name: name.into(),

@@ -1,6 +1,6 @@
 //! Host profiles: how a host's TCP behaves around its congestion control.
 
-use crate::options::{DelayedAck, Recovery};
+use crate::options::{Buffers, DelayedAck, Recovery};
 use bentpipe_units::Duration;
 
 /// A host whose TCP is modelled.
@@ -96,6 +96,8 @@ pub struct Rules {
     pub receive_buffer_divisor: u64,
     /// Buffers that no layer sets have a default size; otherwise there are none.
     pub has_buffers: bool,
+    /// That default size.
+    pub buffers: Buffers,
     /// `cwnd <= ssthresh` is slow start.
     pub equality_is_slow_start: bool,
     /// The last segment is sent again once when nothing else can be (RFC 6675,
@@ -215,6 +217,7 @@ const RFC: Rules = Rules {
     initial_rto: Duration::from_secs(1),
     receive_buffer_divisor: 1,
     has_buffers: true,
+    buffers: Buffers::Ample,
     equality_is_slow_start: false,
     rescues_tail: true,
     grows_in_recovery: false,
@@ -325,6 +328,7 @@ const LINUX_24: Rules = Rules {
 // include/net/tcp.h; the ACK timer is the largest delay, which the
 // receiver works out below it.
 const LINUX: Rules = Rules {
+    buffers: Buffers::Stock,
     stack: StackKind::Linux,
     decides_alone: true,
     rto: RtoRule::Linux6,

@@ -240,6 +240,12 @@ impl Transport {
 }
 
 impl Transport {
+    /// Lets `bytes` of payload be unacknowledged, however much memory they take.
+    pub fn set_send_buffer(&mut self, bytes: Bytes) {
+        self.send_buffer = bytes;
+        self.kernel.send_memory = None;
+    }
+
     /// The congestion control of this transport, for one connection.
     ///
     /// # Errors

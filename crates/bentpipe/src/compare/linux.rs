@@ -68,8 +68,7 @@ fn candidate(
     let below = find_transport(transport)?.settings();
     let above = TransportSettings {
         profile: Some(HostProfile::Linux),
-        send_buffer: Some(Bytes::MAX),
-        receive_buffer: Some(STOCK_WINDOW),
+        buffers: Some(Buffers::Stock),
         ..TransportSettings::default()
     };
     Some(Candidate {

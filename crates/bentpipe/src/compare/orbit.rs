@@ -25,8 +25,14 @@ pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 /// The longest time that runs may begin within.
 pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// An orbit with slots that were measured, and the geometry that is their lower bound.
-const WITH_SLOTS: (&str, &str) = ("starlink-2023", "starlink");
+/// Orbits of Starlink's satellites: the name, and the preset of the slots that are added to what the
+/// geometry gives, which is the lower bound of the delay. The geometry has the links between
+/// satellites, so that only `starlink-2023` adds the levels of delay that were measured over them.
+const STARLINK: [(&str, Option<&str>); 3] = [
+    ("starlink", Some("starlink-2023-near")),
+    ("starlink-2023", Some("starlink-2023")),
+    ("starlink-geometry", None),
+];
 
 /// Elevation mask of satellites from a file, degrees.
 const MASK: f64 = 10.0;
@@ -61,7 +67,9 @@ pub(super) struct Rest {
 
 impl Orbit {
     /// The satellites called `name` between the server's place and the users':
-    /// `geo`, `iridium`, `teledesic`, `starlink` or a file of TLE or OMM.
+    /// `geo`, `iridium`, `teledesic`, `starlink` or a file of TLE or OMM. Over `starlink` the path
+    /// changes every 15 s and its delay varies, as was measured; over `starlink-2023` it has the
+    /// levels of delay of the measured paths as well, over `starlink-geometry` neither.
     #[must_use]
     pub fn new(name: impl Into<String>, from: impl Into<Site>, to: impl Into<Site>) -> Orbit {
         Orbit {
@@ -145,14 +153,16 @@ impl Orbit {
         if name == "geo" {
             return self.geo(slot);
         }
-        let slots = presets::preset(name).filter(|_| name == WITH_SLOTS.0);
-        let geometry = if slots.is_some() { WITH_SLOTS.1 } else { name };
+        let of_starlink = STARLINK.iter().find(|(known, _)| *known == name);
+        let geometry = of_starlink.map_or(name, |_| "starlink");
+        let slots = of_starlink.and_then(|(_, slots)| presets::preset((*slots)?));
         if let Some(preset) = bentpipe_orbit::preset(geometry) {
             let note = slots.as_ref().map(|slots| {
                 let every = slots.slots.every;
                 format!(
                     "Every {every} the path is another one, with a delay above that of the \
-                     geometry, and within a slot the delay varies: fitted to {}.",
+                     geometry, and within a slot the delay varies: fitted to {}. \
+                     `--orbit starlink-geometry` is without.",
                     slots.source
                 )
             });
@@ -168,8 +178,10 @@ impl Orbit {
         }
         let file = Path::new(name);
         if file.extension().is_none() && !file.exists() {
-            let known = PRESETS.join(", ");
-            let near = bentpipe_units::nearest(name, PRESETS.into_iter().chain(["geo"]));
+            let [_, more @ ..] = STARLINK.map(|(name, _)| name);
+            let known: Vec<&str> = PRESETS.into_iter().chain(more).collect();
+            let near = bentpipe_units::nearest(name, known.iter().copied().chain(["geo"]));
+            let known = known.join(", ");
             let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
             let why = format!(
                 "{name} does not exist: expected geo, {known} or a file of TLE or OMM{near}"

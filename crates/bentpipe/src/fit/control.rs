@@ -177,7 +177,7 @@ fn adapted(mut transport: Transport, history: &History, link: &Link) -> Transpor
         Some(window) => Bytes::new(window.saturating_mul(divisor)),
         None => Bytes::new(1 << 30),
     };
-    transport.send_buffer = Bytes::new(1 << 30);
+    transport.set_send_buffer(Bytes::new(1 << 30));
     let begun = (0..history.acks.len().min(3)).map(|ack| history.flight_after(ack));
     let first_flight = match history.is_whole {
         true => history.acks.first().map_or(0, |a| a.sent),

@@ -5,7 +5,9 @@
 //! them, and of the steps from median to median the share of slots that stay and how far they
 //! wander: those of a grid whose steps are nearest to what was measured (the distance of
 //! Kolmogorov and Smirnov). Of the pings that were lost within a second of a change come the
-//! interruptions, of the others the losses.
+//! interruptions, of the others the losses. Of what a flow delivered come the capacity and how it
+//! varies from slot to slot; where slots begin within the flow is not known, and matters little for
+//! that.
 
 mod read;
 
@@ -21,6 +23,9 @@ use std::sync::Arc;
 
 /// Fewest slots of which a distribution is fitted.
 const FEWEST: usize = 20;
+
+/// Fewest slots' lengths of a flow of which a distribution of capacities is fitted.
+const FEWEST_RATES: usize = 5;
 
 /// Fewest pings of a slot that counts.
 const FEWEST_PINGS: usize = 5;
@@ -45,8 +50,8 @@ pub struct SlotFit {
     pub jitter: JitterSettings,
     /// Round trip that is never undercut but by 1% of the pings.
     pub floor: Duration,
-    /// Share of packets that are lost apart from changes of slot.
-    pub loss: Ratio,
+    /// What is lost apart from changes of slot.
+    pub channel: ChannelSettings,
     /// Capacity forth and back, where it was measured.
     pub rates: [Option<Rate>; 2],
     /// How many pings, and slots, were used.
@@ -125,11 +130,19 @@ pub fn fit(
             }
         }
     }
-    let (interruption, loss) = losses(pings, length, offset);
+    let (interruption, channel) = losses(pings, length, offset);
     found.interruption = match interruption > 0.0 {
         true => millis(&[0.0, 2e3 * interruption]),
         false => [].into(),
     };
+    // Both directions draw of one distribution: that of the way down, where it was measured.
+    found.rate = flows
+        .iter()
+        .flatten()
+        .map(|flow| shares(flow, length))
+        .find(|shares| !shares.is_empty())
+        .unwrap_or_default()
+        .into();
     Ok(SlotFit {
         slots: found,
         jitter: JitterSettings {
@@ -139,7 +152,7 @@ pub fn fit(
             })
         },
         floor: Duration::from_secs_f64((levels[0] + low).max(0.1) / 1e3),
-        loss,
+        channel,
         rates: flows.map(|flow| flow.and_then(capacity)),
         counts: [slots.iter().map(|slot| slot.ms.len()).sum(), slots.len()],
         distance,
@@ -189,36 +202,62 @@ fn spread(slots: &[Slot]) -> f64 {
     sum / f64::from(count.max(1))
 }
 
-/// Mean time without service at a change of slot, and the share lost otherwise. Programs that wait
-/// for an answer print a lost ping late: it was sent when the one before it had been answered.
-fn losses(pings: &[Ping], length: f64, offset: f64) -> (f64, Ratio) {
+/// Mean time without service at a change of slot, and how pings are lost otherwise. Programs that
+/// wait for an answer print a lost ping late: it was sent when the one before it had been answered.
+fn losses(pings: &[Ping], length: f64, offset: f64) -> (f64, ChannelSettings) {
     let mut gaps: Vec<f64> = pings
         .windows(2)
         .map(|pair| pair[1].at - pair[0].at)
         .collect();
     gaps.sort_unstable_by(f64::total_cmp);
     let gap = if gaps.is_empty() { 0.0 } else { at(&gaps, 0.5) };
-    let (mut at_changes, mut other) = (0u32, 0u32);
+    let (mut at_changes, mut other, mut again) = (0u32, 0u32, 0u32);
     for pair in pings.windows(2).filter(|pair| pair[1].ms.is_none()) {
         let sent = (pair[0].at + gap).min(pair[1].at) - offset;
         let within = sent - bentpipe_units::math::floor(sent / length) * length;
         match within < 1.0 || within > length - 1.0 {
             true => at_changes += 1,
-            false => other += 1,
+            false => {
+                other += 1;
+                again += u32::from(pair[0].ms.is_none());
+            }
         }
     }
     let first = pings.first().map_or(0.0, |ping| ping.at);
     let changes = pings.last().map_or(0.0, |ping| (ping.at - first) / length);
     let interruption = f64::from(at_changes) / changes.max(1.0) * gap;
-    let loss = Ratio::new(f64::from(other) / pings.len().max(1) as f64);
-    (interruption, loss.unwrap_or(Ratio::ZERO))
+    let share = f64::from(other) / pings.len().max(1) as f64;
+    (interruption, channel(share, (again, other), gap))
 }
 
-/// The rate that a flow reached in 95% of the seconds at most; `None` if it lasted for less
-/// than a second.
-fn capacity(intervals: &[Interval]) -> Option<Rate> {
+/// What loses a `share` of pings that are `gap` seconds apart, where `again` of the `lost` ones
+/// came right after another.
+///
+/// A link that is bad for an exponential time of mean L loses the ping after a lost one with
+/// probability exp(-gap / L). Where at least two were lost in that way, and twice as many as
+/// losses that know nothing of each other make likely, L follows; otherwise pings do not tell
+/// losses of packets from bursts that are much shorter than the gap.
+fn channel(share: f64, (again, lost): (u32, u32), gap: f64) -> ChannelSettings {
+    let Some(packet_error_rate) = Ratio::new(share).filter(|share| *share != Ratio::ZERO) else {
+        return ChannelSettings::Perfect;
+    };
+    let repeated = f64::from(again) / f64::from(lost.max(1));
+    match again >= 2 && repeated > 2.0 * share && repeated < 1.0 {
+        true => {
+            let mean = gap / -bentpipe_units::math::ln(repeated);
+            ChannelSettings::Bursts {
+                packet_error_rate,
+                mean_burst: Duration::from_micros((mean * 1e3 + 0.5) as u64 * 1000),
+            }
+        }
+        false => ChannelSettings::Uniform { packet_error_rate },
+    }
+}
+
+/// The rates of a flow in each second of at least a second, bit/s.
+fn seconds(intervals: &[Interval]) -> Vec<f64> {
     let mut seconds: Vec<f64> = Vec::new();
-    let (mut begin, mut bytes) = (intervals.first()?.from, 0.0);
+    let (mut begin, mut bytes) = (intervals.first().map_or(0.0, |first| first.from), 0.0);
     for interval in intervals {
         bytes += interval.bytes;
         if interval.to - begin >= 1.0 {
@@ -226,8 +265,38 @@ fn capacity(intervals: &[Interval]) -> Option<Rate> {
             (begin, bytes) = (interval.to, 0.0);
         }
     }
+    seconds
+}
+
+/// The rate that 95% of the seconds stay below; `None` if there is none.
+fn high(mut seconds: Vec<f64>) -> Option<f64> {
     seconds.sort_unstable_by(f64::total_cmp);
-    (!seconds.is_empty()).then(|| Rate::from_bps_f64(at(&seconds, 0.95).max(1.0)))
+    (!seconds.is_empty()).then(|| at(&seconds, 0.95).max(1.0))
+}
+
+/// The rate that a flow reached in 95% of the seconds at most; `None` if it lasted for less
+/// than a second.
+fn capacity(intervals: &[Interval]) -> Option<Rate> {
+    high(seconds(intervals)).map(Rate::from_bps_f64)
+}
+
+/// What a flow reached in each time of the length of a slot, as shares of what it reached in
+/// all, ascending; none where it lasted for fewer than [`FEWEST_RATES`] of them.
+fn shares(intervals: &[Interval], length: f64) -> Vec<f64> {
+    let seconds = seconds(intervals);
+    let all = high(seconds.clone()).unwrap_or(1.0);
+    let parts = seconds.chunks_exact((length as usize).max(1));
+    let mut shares: Vec<f64> = parts.filter_map(|part| high(part.to_vec())).collect();
+    if shares.len() < FEWEST_RATES {
+        return Vec::new();
+    }
+    shares.sort_unstable_by(f64::total_cmp);
+    let round = |share: &f64| bentpipe_units::math::floor(share / all * 100.0 + 0.5) / 100.0;
+    shares
+        .iter()
+        .map(round)
+        .map(|share| share.max(0.01))
+        .collect()
 }
 
 /// The largest distance between the shares of two samples that are below a value.
@@ -287,12 +356,7 @@ impl SlotFit {
             LinkSettings::new(rate, self.floor / 2, queue)
         };
         let forth = LinkSettings {
-            channel: match self.loss == Ratio::ZERO {
-                true => ChannelSettings::Perfect,
-                false => ChannelSettings::Uniform {
-                    packet_error_rate: self.loss,
-                },
-            },
+            channel: self.channel,
             ..link(self.rates[0], 100)
         };
         let ways = [forth, link(self.rates[1], 10)];

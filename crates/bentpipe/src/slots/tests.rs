@@ -63,6 +63,34 @@ fn what_was_drawn_is_found_again() {
 }
 
 #[test]
+fn losses_that_come_together_are_bursts() {
+    let lossy = |is_lost: &dyn Fn(usize) -> bool| {
+        let mut pings = measured();
+        for (i, ping) in pings.iter_mut().enumerate() {
+            // The fourth second of a slot, away from its ends.
+            let within = (0.251 * i as f64 + 3.0) % 15.0;
+            if (4.0..5.0).contains(&within) && is_lost(i) {
+                ping.ms = None;
+            }
+        }
+        let slots = (Duration::from_secs(15), Some(Duration::from_secs(12)));
+        fit(&pings, slots, [None, None]).unwrap().channel
+    };
+    assert_eq!(lossy(&|_| false), ChannelSettings::Perfect);
+    assert!(matches!(
+        lossy(&|i| i % 40 == 0),
+        ChannelSettings::Uniform { .. }
+    ));
+    // Half of the lost ones follow another: exp(-251 ms / L) = 1 / 2.
+    let bursts = lossy(&|i| i % 40 < 2);
+    let ChannelSettings::Bursts { mean_burst, .. } = bursts else {
+        panic!("{bursts:?}");
+    };
+    let ms = mean_burst.as_secs() * 1e3;
+    assert!((250.0..460.0).contains(&ms), "{ms}");
+}
+
+#[test]
 fn what_is_too_little_is_refused() {
     let few = fit(
         &measured()[..600],
@@ -94,7 +122,30 @@ fn capacity_is_what_nearly_all_seconds_stay_below() {
         (Duration::from_secs(15), Some(Duration::from_secs(12))),
         [Some(&flow), None],
     );
-    assert_eq!(found.unwrap().rates, [Some(Rate::from_mbps(8)), None]);
+    let found = found.unwrap();
+    assert_eq!(found.rates, [Some(Rate::from_mbps(8)), None]);
+    // One of the six times of 15 s has the burst.
+    assert_eq!(found.slots.rate[..5], [1.0; 5]);
+}
+
+#[test]
+fn capacity_varies_from_slot_to_slot() {
+    let second = |at: u32| Interval {
+        from: f64::from(at),
+        to: f64::from(at) + 1.0,
+        bytes: if at / 15 % 2 == 0 { 2e6 } else { 5e6 },
+    };
+    let slots = (Duration::from_secs(15), Some(Duration::from_secs(12)));
+    let of = |length: u32| {
+        let flow: Vec<Interval> = (0..length).map(second).collect();
+        fit(&measured(), slots, [Some(&flow), None])
+            .unwrap()
+            .slots
+            .rate
+    };
+    assert_eq!(of(90)[..], [0.4, 0.4, 0.4, 1.0, 1.0, 1.0]);
+    // Too few to say.
+    assert!(of(60).is_empty());
 }
 
 #[test]

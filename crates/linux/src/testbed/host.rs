@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What holds for every host of a run. Nothing that one run learns may change
 /// the next, and ECN is answered but asked for by those who want it only.
-const SETTINGS: [(&str, &str); 6] = [
+const SETTINGS: [(&str, &str); 7] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.tcp_window_scaling", "1"),
     ("net.ipv4.tcp_timestamps", "1"),
@@ -19,6 +19,8 @@ const SETTINGS: [(&str, &str); 6] = [
     // Receive buffers are tuned up to a window of 16 MB, whatever this kernel's
     // own limit is.
     ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
+    // Where a transport has stock buffers, this is the limit of what it sends from.
+    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
 
 /// A host of the test bed: its namespace, and the options of the kernel that are set there.

@@ -64,6 +64,9 @@ pub(crate) struct Setup {
     /// What the windows of both sides allow, segments; `None` where the
     /// scenario sets no buffer.
     pub(crate) window: Option<u32>,
+    /// The kernel tunes the send buffer up to its own limit, as it does for everybody; otherwise
+    /// nothing limits it.
+    pub(crate) tunes_send_buffer: bool,
     pub(crate) mss: u32,
     pub(crate) acknowledge: Acknowledge,
     pub(crate) timestamps: bool,
@@ -118,6 +121,7 @@ impl Setup {
                 control_name: String::new(),
                 initial_window: initial_window as u32,
                 window,
+                tunes_send_buffer: transport.kernel.send_memory.is_some(),
                 mss: transport.mss,
                 acknowledge: acknowledge(transport),
                 timestamps: transport.timestamps,

@@ -44,7 +44,9 @@ pub(crate) fn tcp(setup: &Setup, local: SocketAddr, sends: bool) -> io::Result<S
     // The option counts the bytes that timestamps take as well.
     let timestamps = if setup.timestamps { 12 } else { 0 };
     socket.set_tcp_mss(setup.mss + timestamps)?;
-    sockopt::set_socket_send_buffer_size_force(&socket, WIDE_BUFFER)?;
+    if !setup.tunes_send_buffer {
+        sockopt::set_socket_send_buffer_size_force(&socket, WIDE_BUFFER)?;
+    }
     // Without it the kernel tunes the buffer, as it does for everybody.
     if let Some(bytes) = setup.receive_window() {
         let room = bytes.saturating_mul(ROOM_OF_WINDOW) as usize;

@@ -37,7 +37,7 @@ table! {
     /// the buffers that are not given: `ample` ones of 16 MB, or the `stock` of Linux up to 6.5 on
     /// profile `linux`: a receive window of 3 MiB (half of `tcp_rmem`) and 4 MiB of memory for what
     /// is sent (`tcp_wmem`), which wakes the application at two thirds
-    buffers: Buffers { all Buffers::ALL }, or "the base's, or `ample`";
+    buffers: Buffers { all Buffers::ALL }, or "the base's, or `stock` on profile `linux` and `ample` on others";
     /// send buffer, in bytes of payload; `tcp_wmem` of Linux counts memory, which takes more
     send_buffer: Bytes [SIZE], or "by `buffers`";
     /// receive buffer; the profile says which part of it is advertised
