@@ -18,6 +18,8 @@
 //!   `quick_acks` from 1 to 15 models one that makes the kernel acknowledge like an old one: it
 //!   sets it to 0 once it has read so many segments, after every read from then on and whenever the
 //!   timer has run.
+//! - **FIN.** Its ACK waits like one of data in an interactive session; on a side that is closed
+//!   already it goes at once.
 //! - **Gaps.** A segment above a gap is acknowledged at once. From the fourth in
 //!   a row on, ACKs wait for 5% of the RTT, at most 1 ms, or for 44 segments; and no
 //!   longer than until a segment arrives whose report would push another SACK
@@ -104,6 +106,8 @@ pub(crate) struct QuickAck {
     most: u64,
     /// The timestamp of ours that data echoed last; `None` where it echoes none.
     echo: Option<u32>,
+    /// This side has closed the connection.
+    closed: bool,
 }
 
 /// Action for a received segment.
@@ -144,6 +148,7 @@ impl QuickAck {
             round_at: Time::ZERO,
             most: 10 * u64::from(mss),
             echo: None,
+            closed: false,
         }
     }
 
@@ -296,7 +301,41 @@ impl QuickAck {
         if at_once || read {
             return Decision::Now;
         }
-        let mut wait = self.delay.unwrap_or(LEAST);
+        self.delayed(now, deadline, self.delay.unwrap_or(LEAST), was_interactive)
+    }
+
+    /// The connection is closed on this side: the peer's FIN will be acknowledged at once.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// The peer's FIN has arrived in order, behind `len` bytes of data; `waiting` bytes, itself
+    /// included, are not acknowledged, and a timer runs until `deadline`. Linux owes it an
+    /// ACK, but takes the session for interactive from here on, as the application will answer by
+    /// closing: so the ACK waits like that of data. Who has closed before answers at once
+    /// (`tcp_fin`).
+    pub(crate) fn on_fin(&mut self, now: Time, len: u32, waiting: u64, deadline: Time) -> Decision {
+        if len > 0 {
+            self.note_arrival(now, len, 0);
+        }
+        self.interactive = true;
+        let enough = u64::from(self.rule.count.max(1) - 1) * u64::from(self.full.max(1));
+        if self.closed || self.rule.count <= 1 || waiting > enough {
+            return Decision::Now;
+        }
+        // Before the first segment of data there is no delay but a tick.
+        self.delayed(now, deadline, self.delay.unwrap_or(Duration::ZERO), true)
+    }
+
+    /// When an ACK goes that waits for `wait`, while a timer runs until `deadline`
+    /// (`tcp_send_delayed_ack`).
+    fn delayed(
+        &self,
+        now: Time,
+        deadline: Time,
+        mut wait: Duration,
+        was_interactive: bool,
+    ) -> Decision {
         if wait > LEAST {
             wait = wait.min(Duration::from_millis(if was_interactive {
                 200
@@ -389,105 +428,4 @@ impl QuickAck {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rule(quick_acks: u32) -> DelayedAck {
-        DelayedAck {
-            count: 2,
-            timer: Duration::from_millis(200),
-            quick_acks,
-        }
-    }
-
-    fn ms(ms: u64) -> Time {
-        Time::from_nanos(ms * 1_000_000)
-    }
-
-    /// Feeds full segments 6 ms apart; how many arrive before each ACK.
-    fn segments_per_ack(ack: &mut QuickAck, segments: u64) -> Vec<u64> {
-        let (mut waiting, mut deadline) = (0, Time::MAX);
-        let mut counts = Vec::new();
-        for i in 0..segments {
-            waiting += 1448;
-            let bytes = (1448 * (i + 1), waiting);
-            match ack.on_segment(ms(6 * i), 1448, bytes, deadline, (false, 0)) {
-                Decision::Now => {
-                    ack.on_ack(true);
-                    counts.push(waiting / 1448);
-                    (waiting, deadline) = (0, Time::MAX);
-                }
-                Decision::By(by) => deadline = by,
-                Decision::Wait => {}
-            }
-        }
-        counts
-    }
-
-    #[test]
-    fn the_first_sixteen_go_at_once() {
-        let mut ack = QuickAck::new(rule(16), 65_535, 1448);
-        let counts = segments_per_ack(&mut ack, 24);
-        assert_eq!(counts[..16], [1; 16]);
-        assert_eq!(counts[16..], [2; 4]);
-    }
-
-    #[test]
-    fn an_application_that_forbids_it_delays_from_the_start() {
-        let mut ack = QuickAck::new(rule(0), 1_000_000, 1448);
-        assert_eq!(segments_per_ack(&mut ack, 24), [2; 12]);
-    }
-
-    #[test]
-    fn a_single_segment_waits_40_ms_and_then_the_session_is_not_interactive() {
-        let mut ack = QuickAck::new(rule(0), 65_535, 1448);
-        let first = ack.on_segment(ms(0), 1448, (1448, 1448), Time::MAX, (false, 0));
-        // A tick late, as the timer wheel has it.
-        assert_eq!(first, Decision::By(ms(44)));
-        ack.on_timer();
-        ack.on_ack(true);
-        let next = ack.on_segment(ms(500), 1448, (2896, 1448), Time::MAX, (false, 0));
-        assert_eq!(next, Decision::Now);
-        let after = ack.on_segment(ms(506), 1448, (4344, 1448), Time::MAX, (false, 0));
-        assert!(matches!(after, Decision::By(_)), "{after:?}");
-    }
-
-    #[test]
-    fn the_window_opens_by_two_segments_each() {
-        let mut ack = QuickAck::new(rule(16), 1_000_000, 1448);
-        assert_eq!(ack.window, 65_535);
-        ack.set_round_trip(ms(0), Duration::from_millis(500), Duration::from_secs(1));
-        segments_per_ack(&mut ack, 3);
-        assert_eq!(ack.window, 65_535 + 6 * 1448);
-        segments_per_ack(&mut ack, 7);
-        assert_eq!(ack.window, 81_920);
-        let full = (false, 0);
-        // Eleven segments, then twenty, as the initial window of ten brings them.
-        ack.on_segment(ms(511), 1448, (11 * 1448, 1448), Time::MAX, full);
-        assert_eq!(ack.room, 81_920);
-        ack.on_segment(ms(1022), 1448, (31 * 1448, 1448), Time::MAX, full);
-        // 2 x 28,960 and twice 9/11 of that more.
-        assert_eq!(ack.room, 57_920 + 2 * 47_389);
-    }
-
-    #[test]
-    fn what_waits_above_a_gap_takes_room_but_the_edge_stays() {
-        let mut ack = QuickAck::new(rule(16), 65_535, 1448);
-        assert_eq!(ack.advertise(10_000, 0), 65_535);
-        assert_eq!(ack.advertise(10_000, 30_000), 65_535);
-        assert_eq!(ack.advertise(20_000, 50_000), 55_535);
-        assert_eq!(ack.advertise(70_000, 0), 65_535);
-    }
-
-    #[test]
-    fn what_lies_above_a_gap_is_acknowledged_at_once_and_then_in_bunches() {
-        let mut ack = QuickAck::new(rule(0), 65_535, 1448);
-        ack.set_round_trip(ms(0), Duration::from_millis(500), Duration::from_secs(1));
-        for _ in 0..3 {
-            assert_eq!(ack.on_gap(ms(1), (0, 1448), Time::MAX, 1448), Decision::Now);
-        }
-        let by = ack.on_gap(ms(1), (0, 1448), Time::MAX, 1448);
-        assert_eq!(by, Decision::By(ms(2)));
-        assert_eq!(ack.on_gap(ms(1), (0, 1448), ms(2), 1448), Decision::Wait);
-    }
-}
+mod tests;
