@@ -213,7 +213,7 @@ impl Receiver {
         self.received = self.received.saturating_add(1);
         if let Some(extras) = &mut self.extras {
             if let Some(quickack) = &mut extras.quickack {
-                quickack.on_echo(packet);
+                quickack.on_echo(now, packet);
             }
             if let Some(holes) = &mut extras.holes {
                 holes.take(now, (start, end), packet.corruption_reports());
@@ -298,6 +298,9 @@ impl Receiver {
         let waits = self.quickack().is_some_and(|q| q.waits_above_gap());
         let reassembly = self.reassembly.get_or_insert_default();
         if waits && reassembly.crowds(packet.sequence, end) {
+            if let Some(quickack) = self.quickack() {
+                quickack.on_crowd();
+            }
             return Answer::Before;
         }
         let overlap = reassembly.overlap(packet.sequence, end);
@@ -305,6 +308,10 @@ impl Receiver {
             self.report_overlap(overlap);
         } else {
             self.note_duplicate(packet.sequence, end);
+            // It is to be reported, which the ACK before it did not.
+            if let Some(quickack) = self.quickack() {
+                quickack.owes_report();
+            }
         }
         let held = self.reassembly.as_ref().map_or(0, |r| r.held());
         let (next, deadline) = (self.next, self.deadline);

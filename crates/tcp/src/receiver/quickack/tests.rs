@@ -1,4 +1,4 @@
-//! Tests of the receiving half of Linux 6.
+//! When Linux' receiver acknowledges, and its window, in worked examples.
 
 use super::*;
 
@@ -73,6 +73,7 @@ fn the_window_opens_by_two_segments_each() {
     assert_eq!(ack.window, 81_920);
     let full = (false, 0);
     // Eleven segments, then twenty, as the initial window of ten brings them.
+    ack.round_trip.on_echo(ms(511), 0, true);
     ack.on_segment(ms(511), 1448, (11 * 1448, 1448), Time::MAX, full);
     assert_eq!(ack.room, 81_920);
     ack.on_segment(ms(1022), 1448, (31 * 1448, 1448), Time::MAX, full);
@@ -99,4 +100,38 @@ fn what_lies_above_a_gap_is_acknowledged_at_once_and_then_in_bunches() {
     let by = ack.on_gap(ms(1), (0, 1448), Time::MAX, 1448);
     assert_eq!(by, Decision::By(ms(2)));
     assert_eq!(ack.on_gap(ms(1), (0, 1448), ms(2), 1448), Decision::Wait);
+}
+
+/// Linux takes the time of the last segment in order for that of the last one.
+#[test]
+fn what_lies_above_a_gap_does_not_hide_a_pause() {
+    let mut ack = QuickAck::new(rule(16), 65_535, 1448);
+    ack.set_round_trip(
+        ms(0),
+        Duration::from_millis(100),
+        Duration::from_millis(300),
+    );
+    segments_per_ack(&mut ack, 40);
+    assert!(!ack.is_quick());
+    for i in 0..400 {
+        ack.on_gap(ms(240 + i), (40 * 1448, 1448), Time::MAX, 1448);
+    }
+    ack.on_segment(ms(640), 1448, (41 * 1448, 1448), Time::MAX, (true, 0));
+    assert!(ack.is_quick());
+}
+
+/// `tcp_fin`.
+#[test]
+fn the_ack_of_a_fin_waits_unless_this_side_is_closed() {
+    let mut ack = QuickAck::new(rule(16), 65_535, 1448);
+    // Nothing but a FIN: within a tick.
+    assert_eq!(ack.on_fin(ms(1), 0, 1, Time::MAX), Decision::By(ms(4)));
+    let mut ack = QuickAck::new(rule(16), 65_535, 1448);
+    ack.on_segment(ms(0), 1448, (1448, 1448), Time::MAX, (false, 0));
+    ack.on_ack(true);
+    assert_eq!(ack.on_fin(ms(1), 0, 1, Time::MAX), Decision::By(ms(44)));
+    // With more than a segment unacknowledged there is no waiting.
+    assert_eq!(ack.on_fin(ms(1), 1448, 1449, ms(44)), Decision::Now);
+    ack.close();
+    assert_eq!(ack.on_fin(ms(1), 0, 1, Time::MAX), Decision::Now);
 }
