@@ -213,7 +213,7 @@ impl Receiver {
         self.received = self.received.saturating_add(1);
         if let Some(extras) = &mut self.extras {
             if let Some(quickack) = &mut extras.quickack {
-                quickack.on_echo(packet);
+                quickack.on_echo(now, packet);
             }
             if let Some(holes) = &mut extras.holes {
                 holes.take(now, (start, end), packet.corruption_reports());
@@ -245,18 +245,29 @@ impl Receiver {
             return self.on_early_data(now, packet, end);
         }
         let had_gap = !self.is_in_order();
+        if had_gap || start < self.next {
+            self.note_overlap(start, end);
+        }
         self.next = end;
         let mut held = 0;
         if let Some(reassembly) = &mut self.reassembly {
             self.next = reassembly.advance(end);
             held = reassembly.held();
         }
-        if last {
-            return Answer::Now;
-        }
         let fills = had_gap && self.is_in_order();
         let (next, deadline) = (self.next, self.deadline);
         let waiting = next - self.last_acknowledged;
+        if last {
+            let is_linux = self.is_linux();
+            if let Some(reassembly) = self.reassembly.as_mut().filter(|_| is_linux) {
+                reassembly.duplicate = None; // `tcp_fin` forgets it.
+            }
+            let len = u32::from(packet.payload);
+            let decision = self
+                .quickack()
+                .map(|q| q.on_fin(now, len, waiting, deadline));
+            return decision.map_or(Answer::Now, |decision| self.follow(decision));
+        }
         if let Some(quickack) = self.quickack() {
             let len = u32::from(packet.payload);
             let decision = quickack.on_segment(now, len, (next, waiting), deadline, (fills, held));
@@ -287,10 +298,20 @@ impl Receiver {
         let waits = self.quickack().is_some_and(|q| q.waits_above_gap());
         let reassembly = self.reassembly.get_or_insert_default();
         if waits && reassembly.crowds(packet.sequence, end) {
+            if let Some(quickack) = self.quickack() {
+                quickack.on_crowd();
+            }
             return Answer::Before;
         }
-        if !reassembly.insert(packet.sequence, end) {
+        let overlap = reassembly.overlap(packet.sequence, end);
+        if reassembly.insert(packet.sequence, end) {
+            self.report_overlap(overlap);
+        } else {
             self.note_duplicate(packet.sequence, end);
+            // It is to be reported, which the ACK before it did not.
+            if let Some(quickack) = self.quickack() {
+                quickack.owes_report();
+            }
         }
         let held = self.reassembly.as_ref().map_or(0, |r| r.held());
         let (next, deadline) = (self.next, self.deadline);
@@ -375,6 +396,23 @@ impl Receiver {
         self.duplicates += 1;
         if self.reports_duplicates && self.sack {
             self.reassembly.get_or_insert_default().duplicate = Some((start, end));
+        }
+    }
+
+    /// What lies from `start` to `end` brings something new, but not all of it is.
+    #[cold]
+    fn note_overlap(&mut self, start: u64, end: u64) {
+        let below = (start < self.next).then_some((start, self.next));
+        let reassembly = self.reassembly.as_ref();
+        self.report_overlap(below.or_else(|| reassembly?.overlap(start, end)));
+    }
+
+    /// The next ACK reports a part of a segment that had arrived before, the lowest: Linux reports
+    /// no other that lies apart from it (RFC 2883, section 4.2; `tcp_ofo_queue`,
+    /// `tcp_data_queue_ofo`).
+    fn report_overlap(&mut self, overlap: Option<(u64, u64)>) {
+        if overlap.is_some() && self.sack && self.is_linux() {
+            self.reassembly.get_or_insert_default().duplicate = overlap;
         }
     }
 

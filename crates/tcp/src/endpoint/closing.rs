@@ -1,8 +1,8 @@
 //! Closing of connections, and applications that read and write at their own pace.
 //!
 //! Source: RFC 9293, sections 3.6 (closing), 3.5.2 and 3.10.7 (resets), 3.8.6 (flow control). A FIN
-//! takes one sequence number after the last byte: it waits for its turn, is acknowledged at once,
-//! and is retransmitted if lost. Its segment carries the rest of the data, even a full segment; if
+//! takes one sequence number after the last byte: it waits for its turn, is acknowledged at once
+//! (on Linux: after a delay, unless the other side is closed already), and is retransmitted if lost. Its segment carries the rest of the data, even a full segment; if
 //! all data has been sent, or the receive window ends before it, it has a separate segment.
 //!
 //! Not modelled: a connection in TIME-WAIT answers a retransmitted FIN for as long as the endpoint
@@ -138,6 +138,8 @@ impl Endpoint {
         if self.is_open() {
             self.sender.send(now, out);
         }
+        let answers = self.closed_second && self.sender.core.snd.next > self.sender.core.snd.fin;
+        self.receiver.close(answers);
     }
 
     /// The application aborts the connection: the peer gets a RST and everything

@@ -111,6 +111,8 @@ impl Endpoint {
                 self.learn_window(packet);
                 if self.timestamps && self.receiver.is_linux() {
                     self.sender.core.headers.echo = packet.timestamp;
+                    // RFC 7323, section 3.2: the ACK of the answer echoes its timestamp.
+                    self.receiver.set_timestamp(packet.timestamp);
                     self.handshake.answered = Some(echoed_at(now, packet));
                 }
                 self.establish(now);

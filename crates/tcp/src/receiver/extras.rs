@@ -94,6 +94,18 @@ impl Receiver {
         self.extras.as_mut()?.holes.as_mut()
     }
 
+    /// This side closes the connection. A FIN that it `answers` with carries the acknowledgement of
+    /// the peer's, which need not leave by itself.
+    pub(crate) fn close(&mut self, answers: bool) {
+        if let Some(quickack) = self.quickack() {
+            quickack.close();
+            if answers {
+                self.deadline = bentpipe_units::Time::MAX;
+                self.last_acknowledged = self.next;
+            }
+        }
+    }
+
     /// True on the host profile `linux`.
     pub(crate) fn is_linux(&self) -> bool {
         self.extras.as_ref().is_some_and(|e| e.quickack.is_some())

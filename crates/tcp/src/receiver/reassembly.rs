@@ -89,6 +89,13 @@ impl Reassembly {
         true
     }
 
+    /// The lowest part of [`start`, `end`) that waits already.
+    pub(super) fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let at = self.islands.partition_point(|&(_, e)| e <= start);
+        let &(low, high) = self.islands.get(at)?;
+        (low < end).then_some((low.max(start), high.min(end)))
+    }
+
     /// True if a report of [`start`, `end`) would push another one out of the first
     /// two places: it lies in an island in the third place or beyond, or in none
     /// while there are two.

@@ -172,8 +172,14 @@ fn a_third_block_sends_the_ack_that_waits() {
     }
     assert_eq!(r.on_data(Time::ZERO, &data(10)), Answer::Before);
     assert_eq!(ack(&mut r), (1, vec![(7, 9), (2, 6)]));
+    // It is reported with what comes next, and no timer runs for it.
     assert_eq!(r.on_data(Time::ZERO, &data(10)), Answer::Later);
-    assert_eq!(ack(&mut r), (1, vec![(10, 11), (7, 9), (2, 6)]));
+    assert_eq!(r.deadline, Time::MAX);
+    // Nor is it one that waits: so the next one of a block of its own sends no ACK.
+    assert_eq!(r.on_data(Time::ZERO, &data(12)), Answer::Later);
+    assert!(r.deadline < Time::MAX);
+    assert_eq!(r.on_data(Time::ZERO, &data(14)), Answer::Before);
+    assert_eq!(ack(&mut r), (1, vec![(12, 13), (10, 11), (7, 9)]));
 }
 
 /// RFC 8257, section 3.2, figure 1: what came before a change is acknowledged with

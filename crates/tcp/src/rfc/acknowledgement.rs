@@ -85,6 +85,7 @@ impl Rfc {
             && packet.sack_count == 0
             && packet.priority == priority::NORMAL
             && self.state == State::Open
+            && self.duplicate_acks == 0
             && s.board.is_clean()
             && self.undo.is_none()
             && s.rate.is_none()
@@ -174,7 +175,7 @@ impl Rfc {
         if let Some(sent) = rtt_from {
             s.rtt.sample(sent, now, s.window.cwnd);
         }
-        let delivered = progress.acked.delivered + progress.sacked;
+        let delivered = self.delivered(s, progress);
         let outstanding = s.board.outstanding();
         let flight = if plain { outstanding } else { s.board.flight() };
         let (round_start, delivery_rate) =
@@ -208,6 +209,28 @@ impl Rfc {
             receive_window: s.receive_window(),
             mss: s.mss,
         }
+    }
+
+    /// Segments that an ACK says have arrived.
+    #[inline(always)]
+    fn delivered(&self, s: &Core, progress: &Progress) -> u32 {
+        let counts_duplicates =
+            s.rules.stack == StackKind::Linux && !s.options.recovery.uses_sack();
+        if counts_duplicates {
+            self.delivered_unnamed(progress.acked.segments, progress.duplicate)
+        } else {
+            progress.acked.delivered + progress.sacked
+        }
+    }
+
+    /// The window grows by what an ACK that advances acknowledges; on Linux by what has arrived
+    /// since the one before.
+    fn grow(s: &mut Core, ack: &Ack) {
+        let mut ack = *ack;
+        if s.rules.stack == StackKind::Linux {
+            ack.acked = ack.delivered;
+        }
+        s.cc.on_ack(&ack, &mut s.window);
     }
 
     /// What is being repaired, as a congestion control that owns the window
@@ -270,7 +293,7 @@ impl Rfc {
         if lost {
             self.enter_recovery(s, now, out);
         } else if advances {
-            s.cc.on_ack(ack, &mut s.window);
+            Rfc::grow(s, ack);
         }
     }
 
@@ -327,7 +350,7 @@ impl Rfc {
         if s.snd.una >= self.recover {
             self.state = State::Open;
         }
-        s.cc.on_ack(ack, &mut s.window);
+        Rfc::grow(s, ack);
     }
 }
 

@@ -10,6 +10,8 @@
 //!   counted.
 //! - The end of recovery and a timeout set it to zero, and so does an ACK that advances outside of
 //!   recovery.
+//! - On Linux an ACK that advances delivers what it acknowledges less this count, one segment at
+//!   least: the others were delivered by the duplicates.
 //! - While a timeout is repaired, duplicate ACKs count only once new data have been sent; before,
 //!   they are of what was sent needlessly again.
 
@@ -42,6 +44,16 @@ impl Rfc {
         let besides_the_hole = (acked as u32).saturating_sub(1);
         self.unnamed = self.unnamed.saturating_sub(besides_the_hole);
         self.limit_unnamed(s);
+    }
+
+    /// Segments that an ACK of `acked` segments, or a duplicate one, shows to have arrived. Of what
+    /// it acknowledges, duplicates have counted all but the hole.
+    pub(super) fn delivered_unnamed(&self, acked: u32, duplicate: bool) -> u32 {
+        if acked > 0 {
+            acked.saturating_sub(self.arrived_unnamed()).max(1)
+        } else {
+            u32::from(duplicate)
+        }
     }
 
     fn limit_unnamed(&mut self, s: &Core) {

@@ -1,8 +1,8 @@
-//! Westwood+ as Linux has it: two filters in whole bytes per millisecond.
+//! Westwood+ as Linux has it: two filters in whole bytes per tick of the kernel's clock.
 //!
 //! Source: Linux `tcp_westwood.c` (Dell'Aera, Hemminger). Once per smoothed RTT,
 //! and at least 50 ms, the bytes acknowledged since the last time go, divided by
-//! the milliseconds it took, through two cascaded 7/8 filters; the first sample
+//! the ticks it took, through two cascaded 7/8 filters; the first sample
 //! fills both. Growth is Reno's. BWE x RTTmin / MSS, at least 2, is
 //!
 //! - today: cwnd and ssthresh when recovery ends, after Reno's half at the loss,
@@ -10,7 +10,10 @@
 //! - 2.6.22 under ns-2: cwnd during recovery; ssthresh is Reno's half always, and
 //!   cwnd goes up to it when recovery ends.
 //!
-//! The clock ticks 1000 times a second. In state Open what an ACK advances by
+//! The clock ticks 250 times a second, in 2.6.22 under ns-2 1000 times. RTTs are rounded up to
+//! whole ticks. Today an ACK is counted before its RTT is taken (`in_ack_event`, `pkts_acked`;
+//! kernels up to 6.15): it ends an interval by the RTT of the one before, and so does the smallest
+//! RTT lag. In state Open what an ACK advances by
 //! counts; otherwise a duplicate counts one segment, which a later cumulative
 //! ACK does not count again.
 
@@ -18,19 +21,19 @@ use super::host::{Host, LinuxParameters, Version};
 use super::module::{Linux, Module, described};
 use crate::declaration::{Algorithm, Control};
 use crate::{Ack, Window};
-use bentpipe_units::{Duration, Rate, Time};
+use bentpipe_units::{Duration, Rate};
 
-/// Shortest interval of a sample.
+/// Shortest interval of a sample, milliseconds.
 const SHORTEST: u64 = 50;
 
-/// The RTT before any sample.
+/// The RTT before any sample, milliseconds.
 const NO_RTT: u64 = 20_000;
 
-/// Westwood+. Times in milliseconds, volumes in bytes.
+/// Westwood+. Times in ticks, volumes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Westwood {
     version: Version,
-    /// Both filters, bytes per millisecond.
+    /// Both filters, bytes per tick.
     stages: [u64; 2],
     /// When the interval began; `None` before the first ACK.
     since: Option<u64>,
@@ -46,8 +49,12 @@ pub struct Westwood {
     shaken: bool,
 }
 
-fn milliseconds(time: Time) -> u64 {
-    time.as_nanos() / 1_000_000
+/// Milliseconds of a tick of the kernel's clock: HZ is 250 where distributions build it.
+const fn tick(version: Version) -> u64 {
+    match version {
+        Version::Current => 4,
+        Version::Ns2 => 1,
+    }
 }
 
 impl Westwood {
@@ -60,8 +67,8 @@ impl Westwood {
             since: None,
             acked: 0,
             accounted: 0,
-            rtt: NO_RTT,
-            least_rtt: NO_RTT,
+            rtt: NO_RTT / tick(version),
+            least_rtt: NO_RTT / tick(version),
             forgets_rtt: true,
             shaken: false,
         }
@@ -74,7 +81,7 @@ impl Westwood {
 
     fn end_interval(&mut self, now: u64, since: u64) {
         let interval = now.saturating_sub(since);
-        if self.rtt == 0 || interval <= self.rtt.max(SHORTEST) {
+        if self.rtt == 0 || interval <= self.rtt.max(SHORTEST / tick(self.version)) {
             return;
         }
         let sample = core::mem::take(&mut self.acked) / interval;
@@ -140,14 +147,10 @@ impl Module for Westwood {
     }
 
     fn acked(&mut self, ack: &Ack, host: &Host, _: &mut Window) {
-        let now = milliseconds(ack.now);
-        if !ack.duplicate {
-            self.rtt = match self.version {
-                Version::Current => ack
-                    .rtt
-                    .map_or(self.rtt, |rtt| rtt.as_nanos().div_ceil(1_000_000)),
-                Version::Ns2 => ack.smoothed_rtt.as_nanos() / 1_000_000,
-            };
+        let tick = 1_000_000 * tick(self.version);
+        let now = ack.now.as_nanos() / tick;
+        if self.version == Version::Ns2 && !ack.duplicate {
+            self.rtt = ack.smoothed_rtt.as_nanos() / tick;
         }
         let (since, counts) = match self.since {
             Some(since) => (since, true),
@@ -155,7 +158,7 @@ impl Module for Westwood {
                 // The connection was established when the first data left.
                 let rtt = ack.rtt.filter(|_| self.shaken).unwrap_or_default();
                 let began = ack.now.as_nanos().saturating_sub(rtt.as_nanos());
-                let since = began / 1_000_000;
+                let since = began / tick;
                 self.since = Some(since);
                 if self.version == Version::Ns2 && (ack.duplicate || !host.is_open()) {
                     // The SYN was lost: this ACK counts as a duplicate.
@@ -176,6 +179,9 @@ impl Module for Westwood {
         } else {
             self.least_rtt = self.least_rtt.min(self.rtt);
         }
+        if let (Version::Current, Some(rtt)) = (self.version, ack.rtt) {
+            self.rtt = rtt.as_nanos().div_ceil(tick);
+        }
     }
 
     fn least(&self, _: u64, mss: u32) -> u64 {
@@ -188,7 +194,7 @@ impl Module for Westwood {
     }
 
     fn bandwidth_estimate(&self) -> Option<Rate> {
-        let bits = self.stages[1].saturating_mul(8_000);
+        let bits = self.stages[1].saturating_mul(8_000) / tick(self.version);
         (bits > 0).then(|| Rate::from_bps(bits))
     }
 }
