@@ -39,6 +39,26 @@ pub struct DelayHistogram {
     recorded_until: Time,
     backlog: Duration,
     idle: Duration,
+    /// What was recorded again and is not in `bins` yet.
+    again: Again,
+}
+
+/// Falls of the backlog that are like the last ones: a link that is idle after
+/// each packet falls by the same every time, and a full queue falls within a bin.
+/// Counting them takes no search for bins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Again {
+    /// The last fall from one bin to another, nanoseconds, and how many more
+    /// times it came.
+    start: u64,
+    end: u64,
+    times: i64,
+    /// The bin of the last fall within one, where it ends, and the time that was
+    /// spent in it since.
+    bin: usize,
+    floor: u64,
+    ceiling: u64,
+    partly: u64,
 }
 
 /// The bin of a delay of so many nanoseconds, its shortest delay, and log2 of its
@@ -76,23 +96,72 @@ impl DelayHistogram {
         self.idle += passed.saturating_sub(self.backlog);
         if end < self.backlog {
             let (start, end) = (self.backlog.as_nanos(), end.as_nanos());
-            let (high, high_floor, _) = bin_of(start);
-            // Most links are never backlogged enough to need many bins.
-            if self.bins.len() <= high {
-                self.bins.resize(high + 1, Bin::default());
-            }
-            if end >= high_floor {
-                self.bins[high].partly += start - end;
+            let again = &mut self.again;
+            if start == again.start && end == again.end {
+                again.times += 1;
+            } else if end >= again.floor && start < again.ceiling {
+                again.partly += start - end;
             } else {
-                let (low, low_floor, log_width) = bin_of(end);
-                self.bins[low + 1].step += 1;
-                self.bins[low].partly += low_floor + (1 << log_width) - end;
-                self.bins[high].step -= 1;
-                self.bins[high].partly += start - high_floor;
+                self.fall(start, end);
             }
         }
         self.recorded_until = now;
         self.backlog = backlog;
+    }
+
+    /// Records a fall that is not like the last ones.
+    #[inline(never)]
+    fn fall(&mut self, start: u64, end: u64) {
+        let (high, floor, log_width) = bin_of(start);
+        // Most links are never backlogged enough to need many bins.
+        if self.bins.len() <= high {
+            self.bins.resize(high + 1, Bin::default());
+        }
+        if end >= floor {
+            self.settle();
+            self.again.bin = high;
+            self.again.floor = floor;
+            self.again.ceiling = floor.saturating_add(1 << log_width);
+            self.bins[high].partly += start - end;
+        } else {
+            if self.again.times > 0 {
+                self.settle();
+            }
+            (self.again.start, self.again.end) = (start, end);
+            self.cross(start, end, 1);
+        }
+    }
+
+    /// Records a fall from one bin to another that came so many times.
+    #[inline]
+    fn cross(&mut self, start: u64, end: u64, times: i64) {
+        let (high, high_floor, _) = bin_of(start);
+        let (low, low_floor, log_width) = bin_of(end);
+        let each = times.unsigned_abs();
+        self.bins[low + 1].step += times;
+        self.bins[low].partly += (low_floor + (1 << log_width) - end) * each;
+        self.bins[high].step -= times;
+        self.bins[high].partly += (start - high_floor) * each;
+    }
+
+    /// Puts into `bins` what was recorded again.
+    fn settle(&mut self) {
+        let Again {
+            start,
+            end,
+            times,
+            bin,
+            partly,
+            ..
+        } = self.again;
+        if times > 0 {
+            self.cross(start, end, times);
+            self.again.times = 0;
+        }
+        if partly > 0 {
+            self.bins[bin].partly += partly;
+            self.again.partly = 0;
+        }
     }
 
     /// The time spent at the delays of each bin, nanoseconds.
@@ -108,7 +177,8 @@ impl DelayHistogram {
     /// The delay that a share `quantile` (0 to 1) of all instants up to the
     /// last record stayed at or below.
     #[must_use]
-    pub fn quantile(&self, quantile: f64) -> Duration {
+    pub fn quantile(&mut self, quantile: f64) -> Duration {
+        self.settle();
         let idle = u128::from(self.idle.as_nanos());
         let total = idle + self.times().sum::<u128>();
         let target = (total as f64 * quantile) as u128;
@@ -165,6 +235,40 @@ mod tests {
         assert!(h.quantile(0.95) > Duration::MAX / 2);
     }
 
+    /// Falls that come again, in turns with others, count as if each were new.
+    #[test]
+    fn falls_that_come_again_count_each() {
+        let mut again = DelayHistogram::new();
+        let (mut now, mut times, mut idle) = (0, vec![0u128; 4_000], 0);
+        let mut backlog = 0u64;
+        for i in 0..5_000u64 {
+            // In turns the same falls to zero, a hovering queue and longer falls.
+            let (passed, next) = match i / 7 % 4 {
+                0 => (2_000_000, 1_200_000),
+                1 => (12_000, 400_000_000 - i),
+                2 => (900_000, backlog + 900_001),
+                _ => (i * 1_009 % 3_000_000, i * 7_919 % 5_000_000),
+            };
+            now += passed;
+            let end = backlog.saturating_sub(passed);
+            idle += u128::from(passed.saturating_sub(backlog));
+            for (index, time) in times.iter_mut().enumerate().skip(bin_of(end).0) {
+                let (floor, ceiling) = (floor_of(index), floor_of(index + 1));
+                if floor >= backlog {
+                    break;
+                }
+                *time += u128::from(ceiling.min(backlog) - floor.max(end));
+            }
+            again.record(Time::from_nanos(now), Duration::from_nanos(next));
+            backlog = next;
+        }
+        again.settle();
+        let got: Vec<u128> = again.times().collect();
+        assert_eq!(got, times[..got.len()]);
+        assert_eq!(times[got.len()..].iter().sum::<u128>(), 0);
+        assert_eq!(u128::from(again.idle.as_nanos()), idle);
+    }
+
     #[test]
     fn half_idle_halves_the_quantile() {
         // 100 ms of fall, then 100 ms idle: three quarters of the time the
@@ -197,7 +301,7 @@ mod tests {
         }
         h.record(Time::from_nanos(99_000_000_000), Duration::from_secs(1000));
         h.record(Time::from_nanos(100_000_000_000), Duration::ZERO);
-        let ms = |quantile| h.quantile(quantile).as_secs() * 1e3;
+        let mut ms = |quantile| h.quantile(quantile).as_secs() * 1e3;
         assert!((ms(0.5) - 2.5).abs() < 0.05, "{}", ms(0.5));
         assert!((ms(0.95) - 2.96).abs() < 0.05, "{}", ms(0.95));
         assert!((ms(0.995) / 999.5e3 - 1.0).abs() < 0.01, "{}", ms(0.995));

@@ -1,4 +1,4 @@
-//! The event queue: a sorted array, a wheel of buckets and a heap.
+//! The event queue: a sorted array before a radix heap.
 //!
 //! An event is its key: time, then class, then component. One component has at
 //! most one event of a class that counts (a link's head, an endpoint's timer),
@@ -7,8 +7,6 @@
 //! comes up.
 
 use bentpipe_units::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// What an event concerns. At the same instant, routes change first, so that
 /// what arrives or is sent then goes the new way; arrivals come before timers,
@@ -96,24 +94,27 @@ impl Key {
 const ROOM: usize = 32;
 const PLACE: usize = ROOM - 1;
 
-/// Buckets of the wheel.
-const SLOTS: u64 = 1024;
-const WORDS: usize = SLOTS as usize / 64;
+/// A bucket with at most so many events is sorted in whole.
+const WHOLE: usize = ROOM / 2;
 
-/// A bucket is `1 << WIDEST` nanoseconds wide at most: 18 minutes.
-const WIDEST: u32 = 40;
+/// Bits of a digit. With 4 rather than 3, 5 or 6 of them the recorded runs cost the least.
+const BITS: u32 = 4;
+const DIGITS: usize = 1 << BITS;
 
-/// Buckets that are emptied before their width is reconsidered.
-const TRIAL: u32 = 4096;
+/// Digits of the time, and of the tag.
+const LEVELS: u32 = u64::BITS / BITS;
 
 /// Pending events, earliest first.
 ///
 /// The next events lie in a small sorted array. With a few flows it holds all
 /// events, and both adding and taking one cost a few comparisons. When more are
-/// pending, later events go into the buckets of a wheel (a calendar queue),
-/// unsorted, and the few that lie beyond it into a heap. A bucket is sorted when
-/// its turn comes and holds a few events then: its width follows the events. So
-/// the cost of an event does not depend on how many are pending.
+/// pending, later events go unsorted into the buckets of a radix heap (Ahuja,
+/// Mehlhorn, Orlin, Tarjan, Journal of the ACM 37(2), 1990). It uses that time
+/// only moves on: a bucket is chosen by the highest digit in which an event
+/// differs from `base`, and by that digit. The array is filled from the first
+/// bucket; one with too many events is first spread over the buckets of the next
+/// digit. So an event moves a few times at most, far from now or near, and there
+/// is no width of a bucket that would have to fit the events.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     /// All events before `bound`, the next one last. The first place is never
@@ -122,29 +123,15 @@ pub struct EventQueue {
     /// Places that are used, with the first.
     used: usize,
     bound: Key,
-    /// The bucket that `near` was filled from, counted from time zero.
-    cursor: u64,
-    /// A bucket is `1 << shift` nanoseconds wide.
-    shift: u32,
-    /// The events of the buckets `cursor + 1` to `cursor + SLOTS - 1`; without
-    /// any buckets while `near` holds all events.
-    wheel: Vec<Vec<Key>>,
-    in_wheel: usize,
-    /// A bit for each bucket that is not empty.
-    occupied: [u64; WORDS],
-    /// Events that are not before `bound` and not in the wheel.
-    far: BinaryHeap<Reverse<Key>>,
-    trial: Trial,
-}
-
-/// What tells whether the width of a bucket fits, since it was considered.
-#[derive(Clone, Copy, Debug, Default)]
-struct Trial {
-    /// Buckets emptied, and the events in them.
-    buckets: u32,
-    events: usize,
-    /// Events that lay beyond the wheel.
-    far: usize,
+    /// No later than any pending event: the start of the bucket that was taken last.
+    base: Key,
+    /// The events that are not before `bound`: for each level, the lowest digit
+    /// of the tag first and the highest of the time last, a bucket for each digit.
+    buckets: Vec<Vec<Key>>,
+    /// A bit for each bucket of a level that is not empty.
+    occupied: [u16; 2 * LEVELS as usize],
+    /// A bit for each level that is not empty.
+    levels: u32,
 }
 
 impl Default for EventQueue {
@@ -153,21 +140,17 @@ impl Default for EventQueue {
             near: [Key::MAX; ROOM],
             used: 1,
             bound: Key::MAX,
-            cursor: 0,
-            shift: 0,
-            wheel: Vec::new(),
-            in_wheel: 0,
-            occupied: [0; WORDS],
-            far: BinaryHeap::new(),
-            trial: Trial::default(),
+            base: Key { time: 0, tag: 0 },
+            buckets: vec![Vec::new(); 2 * LEVELS as usize * DIGITS],
+            occupied: [0; 2 * LEVELS as usize],
+            levels: 0,
         }
     }
 }
 
 impl EventQueue {
-    /// Adds an event to the order of time, class and component.
-    #[inline]
     /// Adds an event, which may be no earlier than the last one taken.
+    #[inline]
     pub fn push(&mut self, new: Event) {
         self.add(Key {
             time: new.at.as_nanos(),
@@ -195,13 +178,13 @@ impl EventQueue {
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.used - 1 + self.in_wheel + self.far.len()
+        self.used - 1 + self.buckets.iter().map(Vec::len).sum::<usize>()
     }
 
     /// True if nothing is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.used == 1 && self.levels == 0
     }
 
     /// Puts an event to its place among the next ones, or leaves it for later.
@@ -231,157 +214,108 @@ impl EventQueue {
     /// Adds an event that is not before `bound`.
     #[inline(never)]
     fn add_later(&mut self, key: Key) {
-        let slot = key.time >> self.shift;
-        let bucket = (slot % SLOTS) as usize;
-        // The current bucket takes no more events.
-        if slot.wrapping_sub(self.cursor + 1) < SLOTS - 1
-            && let Some(events) = self.wheel.get_mut(bucket)
-        {
-            events.push(key);
-            self.in_wheel += 1;
-            self.occupied[bucket / 64] |= 1 << (bucket % 64);
-        } else {
-            self.trial.far += 1;
-            self.far.push(Reverse(key));
-        }
+        self.put(key);
     }
 
-    /// The first place in the order after the bucket `slot`.
-    fn end(&self, slot: u64) -> Key {
-        let time = u128::from(slot + 1) << self.shift;
-        u64::try_from(time).map_or(Key::MAX, |time| Key { time, tag: 0 })
+    /// Puts an event into its bucket.
+    #[inline(always)]
+    fn put(&mut self, key: Key) {
+        let differs = key.time ^ self.base.time;
+        let (differs, word, lowest) = if differs == 0 {
+            (key.tag ^ self.base.tag, key.tag, 0)
+        } else {
+            (differs, key.time, LEVELS)
+        };
+        let digit = (differs | 1).ilog2() / BITS;
+        let level = (lowest + digit) as usize;
+        let digit = (word >> (digit * BITS)) as usize % DIGITS;
+        if let Some(bucket) = self.buckets.get_mut(level * DIGITS + digit) {
+            bucket.push(key);
+            self.occupied[level] |= 1 << digit;
+            self.levels |= 1 << level;
+        }
     }
 
     /// Fills the empty `near` with the events of the next bucket; false if no
     /// event is pending.
     #[inline(never)]
     fn advance(&mut self) -> bool {
-        let wheel = self.next_occupied();
-        // Some may have come after the turn of their bucket.
-        let slot = |first: &Reverse<Key>| (first.0.time >> self.shift).max(self.cursor);
-        let far = self.far.peek().map_or(u64::MAX, slot);
-        if wheel == u64::MAX && far == u64::MAX && self.far.is_empty() {
-            return false;
-        }
-        let slot = wheel.min(far);
-        self.cursor = slot;
-        self.bound = self.end(slot);
-        if wheel == slot {
-            let bucket = (slot % SLOTS) as usize;
-            self.occupied[bucket / 64] &= !(1 << (bucket % 64));
-            let mut events = std::mem::take(&mut self.wheel[bucket]);
-            self.in_wheel -= events.len();
-            for &key in &events {
-                self.add(key);
+        while self.levels != 0 {
+            let level = self.levels.trailing_zeros();
+            let digit = self.occupied[level as usize].trailing_zeros();
+            self.enter(level, digit);
+            let bucket = level as usize * DIGITS + digit as usize;
+            let mut events = std::mem::take(&mut self.buckets[bucket]);
+            // In the lowest level all events of a bucket are the same.
+            let rest = if level == 0 {
+                events.len().saturating_sub(WHOLE)
+            } else {
+                0
+            };
+            if rest == 0 {
+                let occupied = &mut self.occupied[level as usize];
+                *occupied &= *occupied - 1;
+                if *occupied == 0 {
+                    self.levels &= self.levels - 1;
+                }
             }
-            events.clear();
-            self.wheel[bucket] = events;
-        }
-        if far == slot {
-            while let Some(Reverse(key)) = self.far.peek()
-                && key.is_before(self.bound)
-                && let Some(Reverse(key)) = self.far.pop()
-            {
-                self.add(key);
+            let is_whole = events.len() - rest <= WHOLE;
+            if let [only] = events[..] {
+                self.near[1] = only;
+                self.used = 2;
+            } else if is_whole {
+                for &key in &events[rest..] {
+                    self.add(key);
+                }
+            } else {
+                for &key in &events {
+                    self.put(key);
+                }
+            }
+            events.truncate(rest);
+            self.buckets[bucket] = events;
+            if is_whole {
+                return true;
             }
         }
-        self.trial.buckets += 1;
-        self.trial.events += self.used - 1;
-        if self.trial.buckets == TRIAL {
-            self.reconsider();
-        }
-        true
+        false
     }
 
-    /// The first bucket after the current one that holds an event, or
-    /// [`u64::MAX`].
-    #[inline]
-    fn next_occupied(&self) -> u64 {
-        let from = self.cursor + 1;
-        let start = (from % SLOTS) as usize;
-        let (word, bit) = (start / 64, start % 64);
-        let first = self.occupied[word] >> bit;
-        if first != 0 {
-            return from + u64::from(first.trailing_zeros());
+    /// Moves `base` to the start of a bucket, and `bound` to its end.
+    #[inline(always)]
+    fn enter(&mut self, level: u32, digit: u32) {
+        // `word` with the digit in its place, and where that bucket ends.
+        let start = |word: u64, level: u32| {
+            let low = level * BITS;
+            let above = u64::MAX.checked_shl(low + BITS).unwrap_or(0);
+            let start = (word & above) | u64::from(digit) << low;
+            (start, start.checked_add(1 << low))
+        };
+        if let Some(level) = level.checked_sub(LEVELS) {
+            let (time, end) = start(self.base.time, level);
+            self.base = Key { time, tag: 0 };
+            self.bound = end.map_or(Key::MAX, |time| Key { time, tag: 0 });
+        } else {
+            let (tag, end) = start(self.base.tag, level);
+            self.base.tag = tag;
+            self.bound = Key {
+                time: self.base.time,
+                tag: end.unwrap_or(u64::MAX),
+            };
         }
-        if self.in_wheel == 0 {
-            return u64::MAX;
-        }
-        let mut ahead = 64 - bit as u64;
-        // The first word again at the end, for the bits below `bit`.
-        for i in 1..=WORDS {
-            let bits = self.occupied[(word + i) % WORDS];
-            if bits != 0 {
-                return from + ahead + u64::from(bits.trailing_zeros());
-            }
-            ahead += 64;
-        }
-        u64::MAX
     }
 
     /// Adds an event to `near`, which is full: its later half goes elsewhere.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, key: Key) {
-        if self.wheel.is_empty() {
-            self.wheel = vec![Vec::new(); SLOTS as usize];
-            // A few of those that come next.
-            let width = (self.near[ROOM - 17].time - self.near[ROOM - 1].time) / 4;
-            self.lay_out((64 - width.leading_zeros()).min(WIDEST));
-        } else {
-            self.bound = self.near[ROOM / 2];
-            let later = self.near[1..=ROOM / 2].iter();
-            self.far.extend(later.map(|key| Reverse(*key)));
-            self.near.copy_within(ROOM / 2 + 1.., 1);
-            self.used = ROOM / 2;
+        self.bound = self.near[ROOM / 2];
+        for i in 1..=ROOM / 2 {
+            self.put(self.near[i]);
         }
+        self.near.copy_within(ROOM / 2 + 1.., 1);
+        self.used = ROOM / 2;
         self.add(key);
-    }
-
-    /// Puts all events into buckets of another width.
-    fn lay_out(&mut self, shift: u32) {
-        let all = self.take_all();
-        self.shift = shift;
-        let Some(first) = all.iter().min() else {
-            return;
-        };
-        self.cursor = first.time >> shift;
-        self.bound = self.end(self.cursor);
-        for key in all {
-            self.add(key);
-        }
-        self.trial = Trial::default();
-    }
-
-    fn take_all(&mut self) -> Vec<Key> {
-        let mut all = self.near[1..self.used].to_vec();
-        for bucket in &mut self.wheel {
-            all.append(bucket);
-        }
-        all.extend(self.far.drain().map(|far| far.0));
-        self.used = 1;
-        self.in_wheel = 0;
-        self.occupied = [0; WORDS];
-        all
-    }
-
-    /// Changes the width of a bucket where it does not fit the events.
-    #[cold]
-    #[inline(never)]
-    fn reconsider(&mut self) {
-        let Trial { events, far, .. } = std::mem::take(&mut self.trial);
-        let buckets = TRIAL as usize;
-        if self.len() < ROOM / 2 {
-            // Few enough for `near`.
-            let all = self.take_all();
-            self.wheel = Vec::new();
-            self.bound = Key::MAX;
-            all.into_iter().for_each(|key| self.add(key));
-        } else if events > 6 * buckets && self.shift > 0 {
-            self.lay_out(self.shift - 1);
-        } else if events < 2 * buckets && far > events / 4 && self.shift < WIDEST {
-            self.lay_out(self.shift + 1);
-        }
     }
 }
 
@@ -436,10 +370,9 @@ mod tests {
         }
     }
 
-    /// Enough events for the width of a bucket to change: it follows links that
-    /// become faster and slower, and ends without a wheel.
+    /// Links become faster and slower, and most events end in the last round.
     #[test]
-    fn buckets_follow_the_events() {
+    fn order_holds_where_gaps_change() {
         let mut queue = EventQueue::default();
         let mut set = BTreeSet::new();
         for component in 0..2_000u32 {
@@ -471,6 +404,30 @@ mod tests {
             }
         }
         assert_eq!(queue.len(), 8);
-        assert!(queue.wheel.is_empty());
+    }
+
+    /// Many events of one instant, the last instant, and events that are the same.
+    #[test]
+    fn order_holds_among_ties() {
+        let mut queue = EventQueue::default();
+        let mut expected = Vec::new();
+        for component in (0..5_000u32).rev() {
+            for at in [7, 7, u64::MAX - 1, u64::MAX] {
+                let at = Time::from_nanos(at);
+                let class = Class::Turn;
+                let e = Event {
+                    at,
+                    class,
+                    component: component / 100,
+                };
+                queue.push(e);
+                expected.push(e);
+            }
+        }
+        expected.sort();
+        assert_eq!(queue.len(), expected.len());
+        let taken: Vec<Event> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(taken, expected);
+        assert!(queue.is_empty());
     }
 }
