@@ -133,7 +133,11 @@ fn capacity_varies_from_slot_to_slot() {
     let second = |at: u32| Interval {
         from: f64::from(at),
         to: f64::from(at) + 1.0,
-        bytes: if (at / 15).is_multiple_of(2) { 2e6 } else { 5e6 },
+        bytes: if (at / 15).is_multiple_of(2) {
+            2e6
+        } else {
+            5e6
+        },
     };
     let slots = (Duration::from_secs(15), Some(Duration::from_secs(12)));
     let of = |length: u32| {

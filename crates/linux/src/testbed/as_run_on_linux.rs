@@ -58,7 +58,9 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
             let window = setup.window.map(|w| u64::from(w) * u64::from(setup.mss));
             let bytes = window.map_or(DEFAULT_BUFFER, Bytes::new);
             let divisor = rules.receive_buffer_divisor.max(1);
-            simulated.receive_buffer = Bytes::new(bytes.get().saturating_mul(divisor));
+            if !setup.stock_buffers {
+                simulated.receive_buffer = Bytes::new(bytes.get().saturating_mul(divisor));
+            }
         }
         Control::Ours(values) | Control::Own(_, values) => {
             simulated.congestion_control = match &setup.control {
@@ -75,8 +77,10 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
                 }
             }
             // The control keeps the window.
-            simulated.receive_buffer = DEFAULT_BUFFER;
-            simulated.send_buffer = DEFAULT_BUFFER;
+            if !setup.stock_buffers {
+                simulated.receive_buffer = DEFAULT_BUFFER;
+                simulated.set_send_buffer(DEFAULT_BUFFER);
+            }
         }
     }
     simulated

@@ -53,11 +53,9 @@ impl<'a> Bench<'a> {
         let mut hosts: Vec<Option<Host>> = scenario.nodes.iter().map(|_| None).collect();
         for host in emulator.hosts() {
             let own = |end: &(usize, usize)| setups.get(end.0)?.as_ref();
-            let restarts = host
-                .ends
-                .iter()
-                .filter_map(own)
-                .all(|s| s.restart_after_idle);
+            let of_flows = || host.ends.iter().filter_map(own);
+            let restarts = of_flows().all(|s| s.restart_after_idle);
+            let stock = of_flows().all(|s| s.stock_buffers);
             let routes = host.ends.iter().filter_map(|&(flow, end)| {
                 let options = setups.get(flow)?.as_ref()?.route(end == 0);
                 let [own, peer] = [emulator::ipv4(flow, end), emulator::ipv4(flow, 1 - end)];
@@ -69,7 +67,7 @@ impl<'a> Bench<'a> {
             host.namespace.ip(&routes.collect::<String>())?;
             let place = hosts.get_mut(host.node.0 as usize);
             if let Some(place) = place {
-                *place = Some(Host::new(host.namespace.clone(), restarts)?);
+                *place = Some(Host::new(host.namespace.clone(), restarts, stock)?);
             }
         }
         Ok(Bench {

@@ -10,18 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What holds for every host of a run. Nothing that one run learns may change
 /// the next, and ECN is answered but asked for by those who want it only.
-const SETTINGS: [(&str, &str); 7] = [
+const SETTINGS: [(&str, &str); 6] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.tcp_window_scaling", "1"),
     ("net.ipv4.tcp_timestamps", "1"),
     ("net.ipv4.tcp_sack", "1"),
     ("net.ipv4.tcp_ecn", "2"),
-    // Receive buffers are tuned up to a window of 16 MB, whatever this kernel's
-    // own limit is.
-    ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
     // Where a transport has stock buffers, this is the limit of what it sends from.
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
+
+/// The limits of receive buffers that are tuned: those of a host that nobody has tuned, whatever
+/// this kernel's own are, and those for a window of 16 MB.
+const STOCK_RMEM: &str = "4096 131072 6291456";
+const AMPLE_RMEM: &str = "4096 131072 33554432";
 
 /// A host of the test bed: its namespace, and the options of the kernel that are set there.
 #[derive(Debug)]
@@ -44,10 +46,17 @@ impl Host {
     pub(crate) fn new(
         namespace: Arc<Namespace>,
         restart_after_idle: bool,
+        stock_buffers: bool,
     ) -> Result<Host, NamespaceError> {
         for (key, value) in SETTINGS {
             namespace.sysctl(key, value)?;
         }
+        let rmem = if stock_buffers {
+            STOCK_RMEM
+        } else {
+            AMPLE_RMEM
+        };
+        namespace.sysctl("net.ipv4.tcp_rmem", rmem)?;
         let restart = if restart_after_idle { "1" } else { "0" };
         namespace.sysctl("net.ipv4.tcp_slow_start_after_idle", restart)?;
         let open = |name: &str| {

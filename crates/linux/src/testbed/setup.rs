@@ -18,7 +18,7 @@
 //! so where the transport says otherwise.
 
 use super::control::Control;
-use bentpipe_tcp::{DEFAULT_BUFFER, Pacing, Recovery, Transport};
+use bentpipe_tcp::{Buffers, DEFAULT_BUFFER, Pacing, Recovery, Transport};
 use bentpipe_units::Duration;
 use std::fmt::Write;
 use std::ops::RangeInclusive;
@@ -64,9 +64,9 @@ pub(crate) struct Setup {
     /// What the windows of both sides allow, segments; `None` where the
     /// scenario sets no buffer.
     pub(crate) window: Option<u32>,
-    /// The kernel tunes the send buffer up to its own limit, as it does for everybody; otherwise
-    /// nothing limits it.
-    pub(crate) tunes_send_buffer: bool,
+    /// The kernel tunes both buffers up to the limits of a host that nobody has tuned; otherwise
+    /// nothing limits the send buffer.
+    pub(crate) stock_buffers: bool,
     pub(crate) mss: u32,
     pub(crate) acknowledge: Acknowledge,
     pub(crate) timestamps: bool,
@@ -114,14 +114,16 @@ impl Setup {
                 transport.mss
             ));
         }
-        let window = window(transport);
+        let stock_buffers = transport.kernel.send_memory.is_some()
+            && transport.receive_buffer == Buffers::STOCK_WINDOW;
+        let window = window(transport).filter(|_| !stock_buffers);
         match Control::of(transport, window) {
             Ok(control) if refused.is_empty() => Ok(Setup {
                 control,
                 control_name: String::new(),
                 initial_window: initial_window as u32,
                 window,
-                tunes_send_buffer: transport.kernel.send_memory.is_some(),
+                stock_buffers,
                 mss: transport.mss,
                 acknowledge: acknowledge(transport),
                 timestamps: transport.timestamps,
