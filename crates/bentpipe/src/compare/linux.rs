@@ -68,7 +68,8 @@ fn candidate(
     let below = find_transport(transport)?.settings();
     let above = TransportSettings {
         profile: Some(HostProfile::Linux),
-        buffers: Some(Buffers::Stock),
+        send_buffer: Some(Bytes::MAX),
+        receive_buffer: Some(STOCK_WINDOW),
         ..TransportSettings::default()
     };
     Some(Candidate {

@@ -276,10 +276,12 @@ impl Packets {
             }
         }
         if !at_receiver {
-            if packet.payload > 0 || is_control(packet) {
+            let news = packet.acknowledgement.saturating_sub(self.acknowledged);
+            // The ACK of a FIN may come with the FIN of the other side.
+            let closes = packet.has(flags::FIN) && news > 0;
+            if packet.payload > 0 || (is_control(packet) && !closes) {
                 return;
             }
-            let news = packet.acknowledgement.saturating_sub(self.acknowledged);
             let kind = if news > 0 {
                 StepKind::Acknowledged
             } else {

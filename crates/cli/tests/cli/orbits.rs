@@ -180,7 +180,7 @@ fn mistakes_about_orbits_are_explained() {
     let error_of =
         |from: &str, to: &str, orbit: &str| error(&["--from", from, "--to", to, "--orbit", orbit]);
     assert!(error(&["--orbit", "geo"]).contains("--from <PLACE>"));
-    insta::assert_snapshot!(error_of("0,0", "0,170", "leo"), @"error: --orbit leo does not exist: expected geo, iridium, teledesic, starlink or a file of TLE or OMM; did you mean geo?");
+    insta::assert_snapshot!(error_of("0,0", "0,170", "leo"), @"error: --orbit leo does not exist: expected geo, iridium, teledesic, starlink, starlink-2023, starlink-geometry or a file of TLE or OMM; did you mean geo?");
     insta::assert_snapshot!(error_of("0,0", "0,170", "geo"), @"error: --orbit geo: the satellite at 85.0 E stands 3.7 deg below the horizon of 0,0, and a terminal needs 5: no slot serves both places");
     assert!(
         error_of("95,0", "0,0", "geo").contains("latitude 95 is not between -90 and 90 degrees")
