@@ -38,8 +38,9 @@ class CompareOptions(TypedDict, total=False):
     rtt : str
         Round-trip propagation time, without queueing [default: 600 ms]
     orbit : str | os.PathLike[str]
-        Satellites of the path, instead of rtt: geo, iridium, teledesic, starlink,
-        starlink-2023 (with the slots that were measured), or a file of TLE or OMM
+        Satellites of the path, instead of rtt: geo, iridium, teledesic, starlink
+        (with slots as measured), starlink-2023 (with the delays over
+        inter-satellite links, too), starlink-geometry, or a file of TLE or OMM
     from_ : str | tuple[float, float]
         Where the server is: a city, such as Berlin, ``Portland, Oregon`` or
         ``London, Canada``, or degrees north and east, such as 37.9,-122.3

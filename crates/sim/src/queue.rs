@@ -94,7 +94,7 @@ impl Key {
 const ROOM: usize = 32;
 const PLACE: usize = ROOM - 1;
 
-/// A bucket with at most so many events is sorted in whole.
+/// A bucket with at most so many events is sorted as a whole.
 const WHOLE: usize = ROOM / 2;
 
 /// Bits of a digit. With 4 rather than 3, 5 or 6 of them the recorded runs cost the least.
@@ -109,8 +109,8 @@ const LEVELS: u32 = u64::BITS / BITS;
 /// The next events lie in a small sorted array. With a few flows it holds all
 /// events, and both adding and taking one cost a few comparisons. When more are
 /// pending, later events go unsorted into the buckets of a radix heap (Ahuja,
-/// Mehlhorn, Orlin, Tarjan, Journal of the ACM 37(2), 1990). It uses that time
-/// only moves on: a bucket is chosen by the highest digit in which an event
+/// Mehlhorn, Orlin, Tarjan, Journal of the ACM 37(2), 1990). It relies on
+/// time only moving forward: a bucket is chosen by the highest digit in which an event
 /// differs from `base`, and by that digit. The array is filled from the first
 /// bucket; one with too many events is first spread over the buckets of the next
 /// digit. So an event moves a few times at most, far from now or near, and there

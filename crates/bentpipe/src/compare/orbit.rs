@@ -25,14 +25,20 @@ pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 /// The longest time that runs may begin within.
 pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 3_600);
 
-/// Orbits of Starlink's satellites: the name, and the preset of the slots that are added to what the
-/// geometry gives, which is the lower bound of the delay. The geometry has the links between
+/// Orbits of Starlink's satellites: the name, and the preset of the slots that are added to what
+/// the geometry gives, which is the lower bound of the delay. The geometry has the links between
 /// satellites, so that only `starlink-2023` adds the levels of delay that were measured over them.
 const STARLINK: [(&str, Option<&str>); 3] = [
     ("starlink", Some("starlink-2023-near")),
     ("starlink-2023", Some("starlink-2023")),
     ("starlink-geometry", None),
 ];
+
+/// The orbits that have a name, `geo` first.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let [_, more @ ..] = STARLINK.map(|(name, _)| name);
+    ["geo"].into_iter().chain(PRESETS).chain(more)
+}
 
 /// Elevation mask of satellites from a file, degrees.
 const MASK: f64 = 10.0;
@@ -178,10 +184,8 @@ impl Orbit {
         }
         let file = Path::new(name);
         if file.extension().is_none() && !file.exists() {
-            let [_, more @ ..] = STARLINK.map(|(name, _)| name);
-            let known: Vec<&str> = PRESETS.into_iter().chain(more).collect();
-            let near = bentpipe_units::nearest(name, known.iter().copied().chain(["geo"]));
-            let known = known.join(", ");
+            let near = bentpipe_units::nearest(name, names());
+            let known = names().skip(1).collect::<Vec<_>>().join(", ");
             let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
             let why = format!(
                 "{name} does not exist: expected geo, {known} or a file of TLE or OMM{near}"

@@ -15,7 +15,7 @@ use super::problem::QuestionError;
 use super::queue::{self, Queue};
 use super::traffic::{Activity, Traffic};
 use bentpipe_link::ModCod;
-use bentpipe_orbit::{PRESETS, Site};
+use bentpipe_orbit::Site;
 use bentpipe_units::{Bytes, Duration, Rate};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -40,7 +40,8 @@ options! {
         group(Link), slider(1e-3..3.0), set(Comparison),
         excludes(orbit: "is not for an orbit, which has its own");
     /// Satellites of the path, instead of --rtt: geo, iridium, teledesic,
-    /// starlink, starlink-2023 (with the slots that were measured), or a file of TLE or OMM
+    /// starlink (with slots as measured), starlink-2023 (with the delays over inter-satellite
+    /// links, too), starlink-geometry, or a file of TLE or OMM
     orbit: String, optional,
         group(Link), kind(Orbit, orbits), metavar("ORBIT"), needs(from, to);
     /// Where the server is: a city, such as Berlin, `Portland, Oregon` or
@@ -274,6 +275,7 @@ fn transports() -> Vec<Choice> {
 
 /// The orbits that have a name.
 fn orbits() -> Vec<Choice> {
-    let names = ["geo"].into_iter().chain(PRESETS);
-    names.map(|name| Choice::new(name, "")).collect()
+    super::orbit::names()
+        .map(|name| Choice::new(name, ""))
+        .collect()
 }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Fewest slots of which a distribution is fitted.
 const FEWEST: usize = 20;
 
-/// Fewest slots' lengths of a flow of which a distribution of capacities is fitted.
+/// How many slots a flow must last for a distribution of capacities to be fitted.
 const FEWEST_RATES: usize = 5;
 
 /// Fewest pings of a slot that counts.
@@ -241,27 +241,29 @@ fn channel(share: f64, (again, lost): (u32, u32), gap: f64) -> ChannelSettings {
     let Some(packet_error_rate) = Ratio::new(share).filter(|share| *share != Ratio::ZERO) else {
         return ChannelSettings::Perfect;
     };
-    let repeated = f64::from(again) / f64::from(lost.max(1));
-    match again >= 2 && repeated > 2.0 * share && repeated < 1.0 {
+    let lost = f64::from(lost.max(1));
+    let repeated = (f64::from(again) / lost).min(1.0 - 0.5 / lost);
+    match again >= 2 && repeated > 2.0 * share {
         true => {
             let mean = gap / -bentpipe_units::math::ln(repeated);
             ChannelSettings::Bursts {
                 packet_error_rate,
-                mean_burst: Duration::from_micros((mean * 1e3 + 0.5) as u64 * 1000),
+                mean_burst: Duration::from_micros(((mean * 1e3 + 0.5) as u64).max(1) * 1000),
             }
         }
         false => ChannelSettings::Uniform { packet_error_rate },
     }
 }
 
-/// The rates of a flow in each second of at least a second, bit/s.
-fn seconds(intervals: &[Interval]) -> Vec<f64> {
-    let mut seconds: Vec<f64> = Vec::new();
+/// The rates of a flow in each second of at least a second, bit/s, each with its end.
+fn seconds(intervals: &[Interval]) -> Vec<(f64, f64)> {
+    let mut seconds: Vec<(f64, f64)> = Vec::new();
     let (mut begin, mut bytes) = (intervals.first().map_or(0.0, |first| first.from), 0.0);
     for interval in intervals {
         bytes += interval.bytes;
-        if interval.to - begin >= 1.0 {
-            seconds.push(bytes * 8.0 / (interval.to - begin));
+        // Ends of intervals are printed with four digits.
+        if interval.to - begin >= 1.0 - 1e-3 {
+            seconds.push((interval.to, bytes * 8.0 / (interval.to - begin)));
             (begin, bytes) = (interval.to, 0.0);
         }
     }
@@ -269,7 +271,8 @@ fn seconds(intervals: &[Interval]) -> Vec<f64> {
 }
 
 /// The rate that 95% of the seconds stay below; `None` if there is none.
-fn high(mut seconds: Vec<f64>) -> Option<f64> {
+fn high(seconds: &[(f64, f64)]) -> Option<f64> {
+    let mut seconds: Vec<f64> = seconds.iter().map(|(_, rate)| *rate).collect();
     seconds.sort_unstable_by(f64::total_cmp);
     (!seconds.is_empty()).then(|| at(&seconds, 0.95).max(1.0))
 }
@@ -277,16 +280,22 @@ fn high(mut seconds: Vec<f64>) -> Option<f64> {
 /// The rate that a flow reached in 95% of the seconds at most; `None` if it lasted for less
 /// than a second.
 fn capacity(intervals: &[Interval]) -> Option<Rate> {
-    high(seconds(intervals)).map(Rate::from_bps_f64)
+    high(&seconds(intervals)).map(Rate::from_bps_f64)
 }
 
 /// What a flow reached in each time of the length of a slot, as shares of what it reached in
 /// all, ascending; none where it lasted for fewer than [`FEWEST_RATES`] of them.
 fn shares(intervals: &[Interval], length: f64) -> Vec<f64> {
     let seconds = seconds(intervals);
-    let all = high(seconds.clone()).unwrap_or(1.0);
-    let parts = seconds.chunks_exact((length as usize).max(1));
-    let mut shares: Vec<f64> = parts.filter_map(|part| high(part.to_vec())).collect();
+    let all = high(&seconds).unwrap_or(1.0);
+    let begin = intervals.first().map_or(0.0, |first| first.from);
+    let end = seconds.last().map_or(begin, |(end, _)| *end);
+    // By the middle of each second; what is left at the end is not a slot's length.
+    let part = |end: f64| ((end - begin - 0.5) / length) as u64;
+    let is_whole = |(last, _): &&(f64, f64)| (part(*last) + 1) as f64 * length <= end - begin + 0.5;
+    let whole: Vec<(f64, f64)> = seconds.iter().filter(is_whole).copied().collect();
+    let parts = whole.chunk_by(|(a, _), (b, _)| part(*a) == part(*b));
+    let mut shares: Vec<f64> = parts.filter_map(high).collect();
     if shares.len() < FEWEST_RATES {
         return Vec::new();
     }

@@ -58,7 +58,7 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
             let window = setup.window.map(|w| u64::from(w) * u64::from(setup.mss));
             let bytes = window.map_or(DEFAULT_BUFFER, Bytes::new);
             let divisor = rules.receive_buffer_divisor.max(1);
-            if !setup.stock_buffers {
+            if !setup.stock_receive {
                 simulated.receive_buffer = Bytes::new(bytes.get().saturating_mul(divisor));
             }
         }
@@ -77,8 +77,10 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
                 }
             }
             // The control keeps the window.
-            if !setup.stock_buffers {
+            if !setup.stock_receive {
                 simulated.receive_buffer = DEFAULT_BUFFER;
+            }
+            if !setup.stock_send {
                 simulated.set_send_buffer(DEFAULT_BUFFER);
             }
         }
@@ -106,6 +108,30 @@ fn typed(kind: Kind, text: &str) -> ParameterValue {
 mod tests {
     use super::*;
     use bentpipe_tcp::{TransportSettings, find_transport};
+
+    #[test]
+    fn stock_buffers_are_the_kernels() {
+        let named = find_transport("reno-linux").expect("it is known");
+        let of = |receive_buffer| {
+            let settings = TransportSettings {
+                profile: Some(bentpipe_tcp::HostProfile::Linux),
+                receive_buffer,
+                ..named.settings()
+            };
+            let transport = settings.resolve("reno-linux");
+            let setup = Setup::new(&transport).expect("it runs on Linux");
+            (of(&transport, &setup), setup.window)
+        };
+        let (stock, window) = of(None);
+        assert_eq!(stock.receive_buffer, bentpipe_tcp::Buffers::STOCK_WINDOW);
+        assert_eq!(window, None);
+        // The window that is given is set; the memory of the sender limits, too.
+        let (wide, window) = of(Some(Bytes::new(12_000_000)));
+        let segments = 12_000_000 / wide.mss;
+        assert_eq!(window, Some(segments));
+        assert_eq!(wide.receive_buffer.get(), u64::from(segments * wide.mss));
+        assert!(stock.kernel.send_memory.is_some() && wide.kernel.send_memory.is_some());
+    }
 
     #[test]
     fn its_transports_can_be_simulated() {

@@ -55,7 +55,7 @@ impl<'a> Bench<'a> {
             let own = |end: &(usize, usize)| setups.get(end.0)?.as_ref();
             let of_flows = || host.ends.iter().filter_map(own);
             let restarts = of_flows().all(|s| s.restart_after_idle);
-            let stock = of_flows().all(|s| s.stock_buffers);
+            let stock = of_flows().all(|s| s.stock_receive);
             let routes = host.ends.iter().filter_map(|&(flow, end)| {
                 let options = setups.get(flow)?.as_ref()?.route(end == 0);
                 let [own, peer] = [emulator::ipv4(flow, end), emulator::ipv4(flow, 1 - end)];

@@ -64,9 +64,11 @@ pub(crate) struct Setup {
     /// What the windows of both sides allow, segments; `None` where the
     /// scenario sets no buffer.
     pub(crate) window: Option<u32>,
-    /// The kernel tunes both buffers up to the limits of a host that nobody has tuned; otherwise
-    /// nothing limits the send buffer.
-    pub(crate) stock_buffers: bool,
+    /// The kernel tunes the send buffer up to the limit of a host that nobody has tuned;
+    /// otherwise nothing limits it.
+    pub(crate) stock_send: bool,
+    /// The same of the receive buffer, so that no window is set.
+    pub(crate) stock_receive: bool,
     pub(crate) mss: u32,
     pub(crate) acknowledge: Acknowledge,
     pub(crate) timestamps: bool,
@@ -114,16 +116,17 @@ impl Setup {
                 transport.mss
             ));
         }
-        let stock_buffers = transport.kernel.send_memory.is_some()
-            && transport.receive_buffer == Buffers::STOCK_WINDOW;
-        let window = window(transport).filter(|_| !stock_buffers);
+        let stock_send = transport.kernel.send_memory.is_some();
+        let stock_receive = stock_send && transport.receive_buffer == Buffers::STOCK_WINDOW;
+        let window = window(transport).filter(|_| !stock_receive);
         match Control::of(transport, window) {
             Ok(control) if refused.is_empty() => Ok(Setup {
                 control,
                 control_name: String::new(),
                 initial_window: initial_window as u32,
                 window,
-                stock_buffers,
+                stock_send,
+                stock_receive,
                 mss: transport.mss,
                 acknowledge: acknowledge(transport),
                 timestamps: transport.timestamps,
@@ -181,7 +184,11 @@ impl Setup {
 fn window(transport: &Transport) -> Option<u32> {
     let divisor = transport.profile.rules().receive_buffer_divisor.max(1);
     let receive = transport.receive_buffer.get() / divisor;
-    let bytes = receive.min(transport.send_buffer.get());
+    // The kernel keeps a limit of memory itself.
+    let bytes = match transport.kernel.send_memory {
+        Some(_) => receive,
+        None => receive.min(transport.send_buffer.get()),
+    };
     let segments = bytes / u64::from(transport.mss.max(1));
     (bytes < DEFAULT_BUFFER.get()).then(|| u32::try_from(segments.max(1)).unwrap_or(u32::MAX))
 }

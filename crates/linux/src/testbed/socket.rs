@@ -44,7 +44,7 @@ pub(crate) fn tcp(setup: &Setup, local: SocketAddr, sends: bool) -> io::Result<S
     // The option counts the bytes that timestamps take as well.
     let timestamps = if setup.timestamps { 12 } else { 0 };
     socket.set_tcp_mss(setup.mss + timestamps)?;
-    if !setup.stock_buffers {
+    if !setup.stock_send {
         sockopt::set_socket_send_buffer_size_force(&socket, WIDE_BUFFER)?;
     }
     // Without it the kernel tunes the buffer, as it does for everybody.

@@ -2,8 +2,9 @@
 //!
 //! Source: RFC 9293, sections 3.6 (closing), 3.5.2 and 3.10.7 (resets), 3.8.6 (flow control). A FIN
 //! takes one sequence number after the last byte: it waits for its turn, is acknowledged at once
-//! (on Linux: after a delay, unless the other side is closed already), and is retransmitted if lost. Its segment carries the rest of the data, even a full segment; if
-//! all data has been sent, or the receive window ends before it, it has a separate segment.
+//! (on Linux: after a delay, unless the other side is closed already), and is retransmitted if
+//! lost. Its segment carries the rest of the data, even a full segment; if all data has been sent,
+//! or the receive window ends before it, it has a separate segment.
 //!
 //! Not modelled: a connection in TIME-WAIT answers a retransmitted FIN for as long as the endpoint
 //! exists, and never ends by a timer. A RST is accepted whatever its sequence number is: there are

@@ -276,8 +276,8 @@ impl QuickAck {
     }
 
     /// A segment of `len` bytes has arrived in order, so that all is there below
-    /// `next`; `waiting` bytes of it are not acknowledged, and a timer runs until `deadline`. `fills` if it closes the
-    /// last gap; else `held` bytes may wait above one.
+    /// `next`; `waiting` bytes of it are not acknowledged, and a timer runs until `deadline`.
+    /// `fills` if it closes the last gap; else `held` bytes may wait above one.
     pub(crate) fn on_segment(
         &mut self,
         now: Time,

@@ -22,7 +22,7 @@ use crate::sender_core::Core;
 impl Rfc {
     /// Segments that have arrived above the first missing one.
     pub(super) fn arrived_unnamed(&self) -> u32 {
-        // The fast path of ACKs that advance resets only the number of duplicates.
+        // An ACK that advances outside of recovery resets only the number of duplicates.
         if self.state == State::Open && self.duplicate_acks == 0 {
             0
         } else {

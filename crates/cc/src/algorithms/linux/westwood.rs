@@ -10,10 +10,10 @@
 //! - 2.6.22 under ns-2: cwnd during recovery; ssthresh is Reno's half always, and
 //!   cwnd goes up to it when recovery ends.
 //!
-//! The clock ticks 250 times a second, in 2.6.22 under ns-2 1000 times. RTTs are rounded up to
-//! whole ticks. Today an ACK is counted before its RTT is taken (`in_ack_event`, `pkts_acked`;
-//! kernels up to 6.15): it ends an interval by the RTT of the one before, and so does the smallest
-//! RTT lag. In state Open what an ACK advances by
+//! The clock ticks 250 times a second, in 2.6.22 under ns-2 1000 times. Today RTTs are rounded up
+//! to whole ticks, and an ACK is counted before its RTT is taken (`in_ack_event`, `pkts_acked`;
+//! kernels up to 6.15): the RTT of the ACK before it decides whether an interval ends, and the
+//! smallest RTT lags by one ACK, too. In state Open what an ACK advances by
 //! counts; otherwise a duplicate counts one segment, which a later cumulative
 //! ACK does not count again.
 

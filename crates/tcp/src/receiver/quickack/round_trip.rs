@@ -2,8 +2,8 @@
 //! Debian's 6.12 has as well (traced).
 //!
 //! Each full segment that echoes another timestamp than the one before gives a sample, in whole
-//! milliseconds. A smaller one counts at once, a larger one by an eighth. Without timestamps it is the
-//! round trip of the handshake: Linux times windows of data then, which is left out.
+//! milliseconds. A smaller one counts at once, a larger one by an eighth. Without timestamps it is
+//! the round trip of the handshake: Linux times windows of data then, which is left out.
 
 use crate::packet::timestamp;
 use bentpipe_units::{Duration, Time};
@@ -26,13 +26,17 @@ impl RoundTrip {
     /// Data echoes one of our timestamps.
     pub(super) fn on_echo(&mut self, now: Time, echo: u32, is_full: bool) {
         // Linux' timestamps are in milliseconds, so those of one are the same.
-        let ago = 1_000 * u64::from(timestamp(now).wrapping_sub(echo));
+        let ago = timestamp(now).wrapping_sub(echo);
+        if ago.cast_signed() < 0 {
+            return; // It is of the future.
+        }
+        let ago = 1_000 * u64::from(ago);
         let sent = now.as_nanos().saturating_sub(ago) / MS;
         let now = now.as_nanos() / MS;
         if self.echo.replace(sent) == Some(sent) || !is_full {
             return;
         }
-        // An echo within a millisecond says nothing, and one of the future is none.
+        // An echo within a millisecond says nothing.
         if (1..=LONGEST_MS).contains(&(now - sent)) {
             self.sample(1000 * (now - sent));
         }
