@@ -181,7 +181,6 @@ impl<'a> Lineup<'a> {
             let room = room.max(linux::STOCK_WINDOW);
             candidate.room = Some(room);
             transport.receive_buffer = room;
-            transport.set_send_buffer(Bytes::MAX);
         }
         if let Some(clamp) = setting.clamp {
             let segments = (f64::from(self.path.bdp_segments()) * clamp) as u32;

@@ -65,13 +65,12 @@ fn what_was_hopeless_is_set_aside_until_the_rest_is_known() {
         .traffic(super::super::Traffic::Web);
     let answer = question.time(Duration::from_millis(1_500)).run().unwrap();
     let runs = |name: &str| answer.result(name).unwrap().runs.len();
-    let all: Vec<(&str, usize)> = answer
-        .rows
-        .iter()
-        .map(|row| (&*row.name, runs(&row.name)))
-        .collect();
-    assert!(all.iter().any(|(_, runs)| *runs <= 1), "{all:?}");
-    assert!(runs("cubic") >= FEWEST, "{all:?}");
+    assert!(
+        runs("bp_mtsi") <= 1 && runs("cubic") >= FEWEST,
+        "{}, {}",
+        runs("bp_mtsi"),
+        runs("cubic")
+    );
     // First runs of a row may cost more than was expected of it.
     assert!(answer.packets() as f64 <= 1.3 * answer.budget);
 }

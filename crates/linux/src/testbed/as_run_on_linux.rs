@@ -55,10 +55,10 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
                 let name = simulation.name.to_owned();
                 simulated.congestion_control = CongestionControlChoice::Named(name);
             }
-            let window = setup.window.map(|w| u64::from(w) * u64::from(setup.mss));
-            let bytes = window.map_or(DEFAULT_BUFFER, Bytes::new);
-            let divisor = rules.receive_buffer_divisor.max(1);
             if !setup.stock_receive {
+                let window = setup.window.map(|w| u64::from(w) * u64::from(setup.mss));
+                let bytes = window.map_or(DEFAULT_BUFFER, Bytes::new);
+                let divisor = rules.receive_buffer_divisor.max(1);
                 simulated.receive_buffer = Bytes::new(bytes.get().saturating_mul(divisor));
             }
         }

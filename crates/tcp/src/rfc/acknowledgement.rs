@@ -113,7 +113,6 @@ impl Rfc {
         };
         let ack = self.describe(s, now, packet, &progress, count(flight_before), true);
         s.cc.on_sample(&ack, &mut s.window);
-        self.duplicate_acks = 0;
         s.cc.on_ack(&ack, &mut s.window);
         if s.has_actions() {
             self.perform_actions(s, now, out);

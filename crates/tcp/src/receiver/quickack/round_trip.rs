@@ -102,6 +102,13 @@ mod tests {
     }
 
     #[test]
+    fn an_echo_of_the_future_is_none() {
+        let mut round_trip = RoundTrip::default();
+        round_trip.on_echo(ms(1100), timestamp(ms(1200)), true);
+        assert_eq!(round_trip.eightfold, 0);
+    }
+
+    #[test]
     fn an_echo_counts_once_and_only_of_a_full_segment() {
         let mut round_trip = RoundTrip::default();
         round_trip.on_echo(ms(1100), echo(100, 1100), true);
