@@ -245,7 +245,7 @@ impl Receiver {
             return self.on_early_data(now, packet, end);
         }
         let had_gap = !self.is_in_order();
-        if had_gap || start < self.next {
+        if (had_gap || start < self.next) && self.reports_overlaps() {
             self.note_overlap(start, end);
         }
         self.next = end;
@@ -296,6 +296,7 @@ impl Receiver {
     /// Data up to `end` above a gap.
     fn on_early_data(&mut self, now: Time, packet: &Packet, end: u64) -> Answer {
         let waits = self.quickack().is_some_and(|q| q.waits_above_gap());
+        let reports_overlaps = self.reports_overlaps();
         let reassembly = self.reassembly.get_or_insert_default();
         if waits && reassembly.crowds(packet.sequence, end) {
             if let Some(quickack) = self.quickack() {
@@ -303,7 +304,11 @@ impl Receiver {
             }
             return Answer::Before;
         }
-        let overlap = reassembly.overlap(packet.sequence, end);
+        let overlap = if reports_overlaps {
+            reassembly.overlap(packet.sequence, end)
+        } else {
+            None
+        };
         if reassembly.insert(packet.sequence, end) {
             self.report_overlap(overlap);
         } else {
@@ -399,6 +404,12 @@ impl Receiver {
         }
     }
 
+    /// True if a segment that brings some of what had arrived again is reported: Linux does.
+    #[inline]
+    fn reports_overlaps(&self) -> bool {
+        self.sack && self.is_linux()
+    }
+
     /// What lies from `start` to `end` brings something new, but not all of it is.
     #[cold]
     fn note_overlap(&mut self, start: u64, end: u64) {
@@ -411,7 +422,7 @@ impl Receiver {
     /// no other that lies apart from it (RFC 2883, section 4.2; `tcp_ofo_queue`,
     /// `tcp_data_queue_ofo`).
     fn report_overlap(&mut self, overlap: Option<(u64, u64)>) {
-        if overlap.is_some() && self.sack && self.is_linux() {
+        if overlap.is_some() {
             self.reassembly.get_or_insert_default().duplicate = overlap;
         }
     }

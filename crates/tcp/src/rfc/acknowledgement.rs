@@ -224,12 +224,14 @@ impl Rfc {
 
     /// The window grows by what an ACK that advances acknowledges; on Linux by what has arrived
     /// since the one before.
+    #[inline(always)]
     fn grow(s: &mut Core, ack: &Ack) {
-        let mut ack = *ack;
         if s.rules.stack == StackKind::Linux {
-            ack.acked = ack.delivered;
+            let acked = ack.delivered;
+            s.cc.on_ack(&Ack { acked, ..*ack }, &mut s.window);
+        } else {
+            s.cc.on_ack(ack, &mut s.window);
         }
-        s.cc.on_ack(&ack, &mut s.window);
     }
 
     /// What is being repaired, as a congestion control that owns the window
