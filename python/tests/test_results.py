@@ -281,6 +281,19 @@ def test_ctrl_c_stops_it_at_once(what: str, study: Path) -> None:
         assert first[0] > 10
 
 
+def _wait_for_threads(pid: int) -> None:
+    """Waits until a process simulates on threads: on a busy machine its imports take seconds."""
+    tasks = Path(f"/proc/{pid}/task")
+    if not tasks.exists():
+        time.sleep(5.0)
+        return
+    for _ in range(600):
+        if len(list(tasks.iterdir())) > 1:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no second thread in 30 s")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_ends_the_command_as_a_signal() -> None:
     process = subprocess.Popen(
@@ -288,7 +301,7 @@ def test_ctrl_c_ends_the_command_as_a_signal() -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    time.sleep(1.5)
+    _wait_for_threads(process.pid)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == -signal.SIGINT
 
