@@ -41,18 +41,21 @@ impl Order {
     /// A new segment is sent: it gets the next number.
     pub(crate) fn push(&mut self) {
         let number = self.base + self.links.len() as u64;
+        let before = self.follow_newest(number);
         self.links.push_back(Link {
-            before: OUT,
-            after: OUT,
+            before,
+            after: NONE,
         });
-        self.append(number);
     }
 
     /// The first segment is acknowledged.
     pub(crate) fn pop(&mut self) {
-        self.remove(self.base);
-        if self.links.pop_front().is_some() {
-            self.base += 1;
+        let Some(first) = self.links.pop_front() else {
+            return;
+        };
+        self.base += 1;
+        if first.before != OUT {
+            self.join(first);
         }
     }
 
@@ -66,25 +69,16 @@ impl Order {
 
     /// Segment `number` has arrived, or is known to be lost.
     pub(crate) fn remove(&mut self, number: u64) {
-        let Some(&Link { before, after }) = self.link(number) else {
+        let gone = Link {
+            before: OUT,
+            after: OUT,
+        };
+        let Some(link) = self.link_mut(number) else {
             return;
         };
-        if before == OUT {
-            return;
-        }
-        match self.link_mut(before) {
-            Some(link) => link.after = after,
-            None => self.oldest = after,
-        }
-        match self.link_mut(after) {
-            Some(link) => link.before = before,
-            None => self.newest = before,
-        }
-        if let Some(link) = self.link_mut(number) {
-            *link = Link {
-                before: OUT,
-                after: OUT,
-            };
+        let left = std::mem::replace(link, gone);
+        if left.before != OUT {
+            self.join(left);
         }
     }
 
@@ -99,12 +93,7 @@ impl Order {
     }
 
     fn append(&mut self, number: u64) {
-        let before = self.newest;
-        match self.link_mut(before) {
-            Some(link) => link.after = number,
-            None => self.oldest = number,
-        }
-        self.newest = number;
+        let before = self.follow_newest(number);
         if let Some(link) = self.link_mut(number) {
             *link = Link {
                 before,
@@ -113,10 +102,35 @@ impl Order {
         }
     }
 
+    /// Makes `number` the newest of the list; returns the one that it follows.
+    #[inline]
+    fn follow_newest(&mut self, number: u64) -> u64 {
+        let before = std::mem::replace(&mut self.newest, number);
+        match self.link_mut(before) {
+            Some(link) => link.after = number,
+            None => self.oldest = number,
+        }
+        before
+    }
+
+    /// Joins the two between which one was that has left the list.
+    #[inline]
+    fn join(&mut self, Link { before, after }: Link) {
+        match self.link_mut(before) {
+            Some(link) => link.after = after,
+            None => self.oldest = after,
+        }
+        match self.link_mut(after) {
+            Some(link) => link.before = before,
+            None => self.newest = before,
+        }
+    }
+
     fn link(&self, number: u64) -> Option<&Link> {
         self.links.get(number.checked_sub(self.base)? as usize)
     }
 
+    #[inline]
     fn link_mut(&mut self, number: u64) -> Option<&mut Link> {
         self.links.get_mut(number.checked_sub(self.base)? as usize)
     }

@@ -47,15 +47,14 @@ impl Linux {
     pub(super) fn rearm(&mut self, s: &mut Core, now: Time) {
         let replaces = self.timer != Timer::Retransmission && s.timer.deadline != Time::MAX;
         let head = Linux::head_sent_at(s).filter(|_| replaces);
-        self.restart_timeout(s, now);
+        self.timer = Timer::Retransmission;
+        s.restart_timer(now);
+        let mut due = s.timer.deadline;
         if let Some(head) = head {
             let soonest = now + Duration::from_millis(1);
-            s.timer.deadline = expiry(
-                s.options.kernel.tick,
-                now,
-                (head + s.rtt.rto()).max(soonest),
-            );
+            due = (head + s.rtt.rto()).max(soonest);
         }
+        s.timer.deadline = expiry(s.options.kernel.tick, now, due);
     }
 
     /// An ACK moved the timers: a probe, or else the timeout.
