@@ -190,7 +190,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// As [`run`].
-    pub fn observe<O: Observer>(mut self, observer: &mut O) -> Result<Outcome, Error> {
+    pub fn observe(mut self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let mut simulation = Simulation::with(self.scenario, &self.options, |flow| {
             let own = self.own.as_mut()?(flow)?;
             Some(Controller::from(own))

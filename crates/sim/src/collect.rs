@@ -2,7 +2,6 @@
 
 use crate::flow::{Ends, Running};
 use crate::network::Network;
-use crate::observer::Observer;
 use crate::snapshot::LinkSnapshot;
 use crate::{Options, ideal};
 use bentpipe_outcome::{
@@ -13,11 +12,11 @@ use bentpipe_tcp::Endpoint;
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// What `flows` and `net` add up to at the end of the run.
-pub(crate) fn outcome<O: Observer>(
+pub(crate) fn outcome<const WATCHED: bool>(
     scenario: &Scenario,
     options: &Options,
     flows: Vec<Running>,
-    mut net: Network<'_, O>,
+    mut net: Network<'_, WATCHED>,
     events: u64,
     checkpoints: Vec<Checkpoint>,
 ) -> Outcome {
@@ -74,9 +73,9 @@ pub(crate) fn outcome<O: Observer>(
 }
 
 /// What the links have done by now.
-fn link_outcomes<O: Observer>(
+fn link_outcomes<const WATCHED: bool>(
     scenario: &Scenario,
-    net: &mut Network<'_, O>,
+    net: &mut Network<'_, WATCHED>,
     snapshot: &LinkSnapshot,
 ) -> Vec<LinkOutcome> {
     let ended_at = net.now;
@@ -106,9 +105,9 @@ fn link_outcomes<O: Observer>(
 }
 
 /// What the middleboxes have done by now.
-fn middlebox_outcomes<O: Observer>(
+fn middlebox_outcomes<const WATCHED: bool>(
     scenario: &Scenario,
-    net: &Network<'_, O>,
+    net: &Network<'_, WATCHED>,
 ) -> Vec<MiddleboxOutcome> {
     let middleboxes = scenario.middleboxes.iter().zip(net.boxes.counters());
     middleboxes
@@ -127,10 +126,10 @@ fn middlebox_outcomes<O: Observer>(
 }
 
 /// What `flows` and `net` add up to by now.
-pub(crate) fn mark<O: Observer>(
+pub(crate) fn mark<const WATCHED: bool>(
     scenario: &Scenario,
     flows: &[Running],
-    net: &mut Network<'_, O>,
+    net: &mut Network<'_, WATCHED>,
 ) -> Checkpoint {
     let snapshot = net.snapshot(scenario);
     let sharing = sharing(flows);

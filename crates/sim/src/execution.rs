@@ -20,12 +20,11 @@ use bentpipe_units::{Duration, Time};
 const BETWEEN_CHECKS: u64 = 1 << 12;
 
 /// A run in progress.
-#[derive(Debug)]
-pub(crate) struct Execution<'a, O> {
+pub(crate) struct Execution<'a, const WATCHED: bool> {
     scenario: &'a Scenario,
     options: &'a Options,
     flows: Vec<Running>,
-    net: Network<'a, O>,
+    net: Network<'a, WATCHED>,
     knowledge: Option<Box<Knowledge>>,
     sharing: Option<Box<Sharing>>,
     tunnels: Option<Box<Tunnels>>,
@@ -52,13 +51,13 @@ pub(crate) struct Execution<'a, O> {
     pub(crate) progress: Option<Progress<'a>>,
 }
 
-impl<'a, O: Observer> Execution<'a, O> {
+impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
     pub(crate) fn new(
         scenario: &'a Scenario,
         options: &'a Options,
         mut flows: Vec<Running>,
-        observer: &'a mut O,
-    ) -> Execution<'a, O> {
+        observer: &'a mut dyn Observer,
+    ) -> Execution<'a, WATCHED> {
         let mut net = Network::new(scenario, options.seed, options.queueing_delays, observer);
         for (component, flow) in (0..).zip(&flows) {
             if !matches!(flow.ends, Ends::Ideal) {
@@ -117,7 +116,7 @@ impl<'a, O: Observer> Execution<'a, O> {
     /// Runs events until all flows have finished or the run's time is over.
     fn execute(&mut self) -> Result<(), RunError> {
         let end = Time::ZERO + self.scenario.duration;
-        if O::ACTIVE {
+        if WATCHED {
             let interval = self.net.observer.queue_interval();
             self.look = interval.map(|every| (Time::ZERO, every.max(Duration::from_nanos(1))));
         }
@@ -128,7 +127,7 @@ impl<'a, O: Observer> Execution<'a, O> {
                     break;
                 }
                 self.note(event.at);
-                if O::ACTIVE {
+                if WATCHED {
                     self.show_queues(event.at);
                 }
                 pause = end.min(self.next_pause());
@@ -225,7 +224,7 @@ impl<'a, O: Observer> Execution<'a, O> {
             corruption.report(now, &mut packet);
         }
         // A notification is no packet of TCP.
-        if O::ACTIVE && !packet.carries(priority::BACKWARD) {
+        if WATCHED && !packet.carries(priority::BACKWARD) {
             self.net.observer.received(now, packet.destination, &packet);
         }
         let (index, side) = self.net.connections.owner(packet.destination);
@@ -253,9 +252,9 @@ impl<'a, O: Observer> Execution<'a, O> {
         let flow = &mut self.flows[index];
         if flow.deadline(side) <= now {
             flow.hear_queue(now, &mut self.net);
-            let before = if O::ACTIVE { flow.timeouts(side) } else { 0 };
+            let before = if WATCHED { flow.timeouts(side) } else { 0 };
             flow.on_deadline(now, side, &mut self.net);
-            if O::ACTIVE && flow.timeouts(side) > before {
+            if WATCHED && flow.timeouts(side) > before {
                 self.net.observer.timed_out(now, component);
             }
         }

@@ -389,7 +389,8 @@ impl Running {
         }
     }
 
-    #[inline]
+    // Once a packet.
+    #[inline(always)]
     pub(crate) fn deadline(&self, side: usize) -> Time {
         match &self.ends {
             Ends::Tcp(ends) => ends[side].deadline(),

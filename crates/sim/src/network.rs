@@ -24,12 +24,11 @@ use notices::Notice;
 use watch::Watch;
 
 /// The network between the endpoints, which [`Connections`] number.
-#[derive(Debug)]
-pub(crate) struct Network<'a, O> {
+pub(crate) struct Network<'a, const WATCHED: bool> {
     pub(crate) now: Time,
     pub(crate) forward: forward::Network,
     pub(crate) driver: SimDriver,
-    pub(crate) observer: &'a mut O,
+    pub(crate) observer: &'a mut dyn Observer,
     /// Most packets that may be alive at once.
     limit: usize,
     pub(crate) boxes: Boxes,
@@ -40,20 +39,20 @@ pub(crate) struct Network<'a, O> {
     watch: Watch,
 }
 
-impl<'a, O: Observer> Network<'a, O> {
+impl<'a, const WATCHED: bool> Network<'a, WATCHED> {
     pub(crate) fn new(
         scenario: &Scenario,
         seed: u64,
         delays: bool,
-        observer: &'a mut O,
-    ) -> Network<'a, O> {
+        observer: &'a mut dyn Observer,
+    ) -> Network<'a, WATCHED> {
         let boxes = Boxes::new(scenario);
         let routes = scenario.connections().map(Routes::from);
         let mut forward = scenario.network(routes, seed, delays);
         forward.paths.intercept(|from, to| boxes.see(from, to));
         // A middlebox sees a packet when it comes.
         // A notification of congestion enters the network in the middle of a path.
-        let driver = SimDriver::new(scenario, forward.paths.hops(), O::ACTIVE);
+        let driver = SimDriver::new(scenario, forward.paths.hops(), WATCHED);
         forward.look_ahead(|link| {
             boxes.stand_before(link)
                 || driver
@@ -94,7 +93,7 @@ impl<'a, O: Observer> Network<'a, O> {
                 None
             }
         };
-        if O::ACTIVE {
+        if WATCHED {
             self.show_losses();
         }
         arrived
@@ -142,7 +141,7 @@ impl<'a, O: Observer> Network<'a, O> {
     /// Brings all links up to now.
     pub(crate) fn catch_up(&mut self) {
         self.forward.catch_up(&mut self.driver, self.now);
-        if O::ACTIVE {
+        if WATCHED {
             self.show_losses();
         }
     }
@@ -158,20 +157,20 @@ fn protection(scenario: &Scenario) -> Option<Box<[Option<Ipsec>]>> {
     })
 }
 
-impl<O: Observer> Transmit for Network<'_, O> {
+impl<const WATCHED: bool> Transmit for Network<'_, WATCHED> {
     fn transmit(&mut self, mut packet: Packet) {
         if let Some(protection) = &self.protection
             && let Some(ipsec) = &protection[packet.destination as usize]
         {
             ipsec.seal(&mut packet);
         }
-        if O::ACTIVE {
+        if WATCHED {
             self.observer
                 .sent(self.now, packet.destination ^ 1, &packet);
         }
         let (destination, meta) = (packet.destination, driver::meta(&packet));
         let Some(hop) = self.forward.paths.send(destination, meta.bytes) else {
-            if O::ACTIVE {
+            if WATCHED {
                 self.show_unroutable(&packet);
             }
             return;
@@ -179,7 +178,7 @@ impl<O: Observer> Transmit for Network<'_, O> {
         let handle = self.driver.packets.insert(packet);
         let packet = InFlight::new(handle.0, hop, meta);
         self.forward.offer(&mut self.driver, self.now, packet);
-        if O::ACTIVE {
+        if WATCHED {
             self.show_losses();
         }
     }

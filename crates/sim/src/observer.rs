@@ -11,7 +11,9 @@ use bentpipe_units::{Duration, Time};
 /// first are the flows in their order. What an observer does changes no result.
 pub trait Observer {
     /// False lets the simulator leave every call out.
-    const ACTIVE: bool = true;
+    fn is_active(&self) -> bool {
+        true
+    }
 
     /// `endpoint` sends `packet`.
     fn sent(&mut self, now: Time, endpoint: u32, packet: &Packet);
@@ -98,7 +100,10 @@ impl LossCause {
 pub struct Unobserved;
 
 impl Observer for Unobserved {
-    const ACTIVE: bool = false;
+    fn is_active(&self) -> bool {
+        false
+    }
+
     fn sent(&mut self, _: Time, _: u32, _: &Packet) {}
     fn received(&mut self, _: Time, _: u32, _: &Packet) {}
 }

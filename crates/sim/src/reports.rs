@@ -6,7 +6,6 @@
 
 use crate::flow::{Ends, Running};
 use crate::network::Network;
-use crate::observer::Observer;
 use bentpipe_cc::QueueReport;
 use bentpipe_link::Limit;
 use bentpipe_scenario::{Flow, LinkId, Scenario};
@@ -82,7 +81,11 @@ impl Reports {
     }
 
     /// The report that is due at `now`, if a frame has begun since the last one.
-    fn due<O: Observer>(&mut self, now: Time, net: &mut Network<'_, O>) -> Option<QueueReport> {
+    fn due<const WATCHED: bool>(
+        &mut self,
+        now: Time,
+        net: &mut Network<'_, WATCHED>,
+    ) -> Option<QueueReport> {
         let frame = now.as_nanos() / self.frame.as_nanos().max(1);
         if frame <= self.reported {
             return None;
@@ -102,7 +105,11 @@ impl Reports {
 impl Running {
     /// Reports to the flow's senders on their queues.
     #[inline]
-    pub(crate) fn hear_queue<O: Observer>(&mut self, now: Time, net: &mut Network<'_, O>) {
+    pub(crate) fn hear_queue<const WATCHED: bool>(
+        &mut self,
+        now: Time,
+        net: &mut Network<'_, WATCHED>,
+    ) {
         for reports in &mut self.reports {
             let Some(report) = reports.due(now, net) else {
                 continue;

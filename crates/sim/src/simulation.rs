@@ -128,10 +128,24 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     /// When a bound of the scenario is hit.
-    pub fn run<O: Observer>(self, observer: &'a mut O) -> Result<Outcome, RunError> {
-        let mut execution = Execution::new(self.scenario, self.options, self.flows, observer);
+    pub fn run(self, observer: &'a mut dyn Observer) -> Result<Outcome, RunError> {
+        if observer.is_active() {
+            self.execute::<true>(observer)
+        } else {
+            self.execute::<false>(observer)
+        }
+    }
+
+    // Not generic over the observer: all that a packet meets would be compiled again in the crate
+    // of each, and optimised as little as that crate is.
+    fn execute<const WATCHED: bool>(
+        self,
+        observer: &'a mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let (scenario, flows) = (self.scenario, self.flows);
+        let mut execution = Execution::<WATCHED>::new(scenario, self.options, flows, observer);
         execution.progress = self.progress;
-        with_run_scope(self.scenario, || execution.run())
+        with_run_scope(scenario, || execution.run())
     }
 }
 

@@ -10,7 +10,6 @@
 
 use crate::ledger::Losses;
 use crate::network::Network;
-use crate::observer::Observer;
 use bentpipe_link::Verdict;
 use bentpipe_link::forward::{Count, Path};
 use bentpipe_outcome::{FlowLinkCounts, FlowLinkStats};
@@ -49,7 +48,7 @@ pub(crate) struct PendingCounts {
     pub(crate) on_it: u64,
 }
 
-impl<O: Observer> Network<'_, O> {
+impl<const WATCHED: bool> Network<'_, WATCHED> {
     /// Counts what is on the links.
     pub(crate) fn snapshot(&mut self, scenario: &Scenario) -> LinkSnapshot {
         let now = self.now;

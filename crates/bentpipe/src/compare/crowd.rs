@@ -186,11 +186,11 @@ impl Crowd<'_> {
 
     /// Runs it once under the eyes of `observer`, which sees nothing of what another
     /// [`Runner`] runs.
-    pub(super) fn observe<O: Observer>(
+    pub(super) fn observe(
         &self,
         path: &NetworkPath,
         options: &Options,
-        observer: &mut O,
+        observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
         let (scenario, users) = self.scenario(&path.of_run(options.seed))?;
         let options = Options {

@@ -31,12 +31,12 @@ impl Answer {
     ///
     /// # Errors
     /// If the run hits a bound.
-    pub fn observe<O: Observer>(
+    pub fn observe(
         &self,
         row: &Row,
         size: usize,
         options: &Options,
-        observer: &mut O,
+        observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
         let shared = self.beside.is_some();
         let crowd = self.crowd(row, size, shared);

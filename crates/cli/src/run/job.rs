@@ -26,10 +26,10 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     /// Simulates `scenario` with an observer of its packets, and shows how far it
     /// is.
-    pub(crate) fn simulate<O: Observer>(
+    pub(crate) fn simulate(
         &self,
         scenario: &Scenario,
-        observer: &mut O,
+        observer: &mut dyn Observer,
     ) -> Result<Outcome, Failure> {
         let progress = Progress::of_run(&scenario.name);
         let total = scenario.duration.as_secs() as u64;

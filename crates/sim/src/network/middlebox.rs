@@ -7,7 +7,6 @@
 
 use super::{Network, driver};
 use crate::arena::Handle;
-use crate::observer::Observer;
 use crate::queue::{Class, Event};
 use bentpipe_link::forward::{Count, InFlight};
 use bentpipe_middlebox::{Counters, Middlebox, Pass, Side, Surroundings};
@@ -103,7 +102,7 @@ impl Boxes {
     }
 }
 
-impl<O: Observer> Network<'_, O> {
+impl<const WATCHED: bool> Network<'_, WATCHED> {
     /// A packet comes from link `from` to the boxes before link `to`, which is
     /// the one that it is counted on already.
     #[inline(never)]

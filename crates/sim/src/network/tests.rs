@@ -31,7 +31,7 @@ fn packet(n: u64, ecn: u8, priority: u8) -> Packet {
 }
 
 /// Runs the links dry; the packets that arrive.
-fn arrivals<O: Observer>(net: &mut Network<'_, O>) -> Vec<Packet> {
+fn arrivals<const WATCHED: bool>(net: &mut Network<'_, WATCHED>) -> Vec<Packet> {
     let mut arrived = Vec::new();
     while let Some(event) = net.driver.events.pop() {
         net.now = event.at;
@@ -49,7 +49,7 @@ fn a_normal_packet_takes_the_place_of_a_low_one() {
         low_limit: None,
     }));
     let mut observer = Unobserved;
-    let mut net = Network::new(&scenario, 1, false, &mut observer);
+    let mut net = Network::<false>::new(&scenario, 1, false, &mut observer);
     for (n, class) in [
         (0, priority::NORMAL),
         (1, priority::LOW),
@@ -81,7 +81,7 @@ fn codel_marks_the_packet_itself() {
         ..CoDelSettings::new(Limit::Packets(1000))
     }));
     let mut observer = Unobserved;
-    let mut net = Network::new(&scenario, 1, false, &mut observer);
+    let mut net = Network::<false>::new(&scenario, 1, false, &mut observer);
     for n in 0..300 {
         // Every second one can be marked.
         let capable = if n % 2 == 0 {

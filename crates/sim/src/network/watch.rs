@@ -1,7 +1,7 @@
 //! Events of the links for the observer of a run: losses and queues.
 
 use super::Network;
-use crate::observer::{LossCause, LostPacket, Observer};
+use crate::observer::{LossCause, LostPacket};
 use bentpipe_link::Verdict;
 use bentpipe_tcp::Packet;
 use bentpipe_units::Time;
@@ -13,7 +13,7 @@ pub(super) struct Watch {
     early: Vec<u64>,
 }
 
-impl<O: Observer> Network<'_, O> {
+impl<const WATCHED: bool> Network<'_, WATCHED> {
     /// Shows the observer the losses that links have decided on since the last call.
     #[inline(never)]
     pub(super) fn show_losses(&mut self) {
