@@ -348,7 +348,6 @@ impl Endpoint {
     }
 
     /// When [`Endpoint::on_deadline`] is to be called; [`Time::MAX`] if never.
-    #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.sender

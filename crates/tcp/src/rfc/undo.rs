@@ -77,7 +77,7 @@ impl Rfc {
     /// Undoes the last reduction if the retransmissions proved spurious: the
     /// first new ACK echoes a timestamp from before them, or every one of them
     /// was reported as a duplicate.
-    #[inline]
+    #[inline(always)]
     pub(super) fn detect_spurious(&mut self, s: &mut Core, packet: &Packet, advances: bool) {
         let Some(undo) = &mut self.undo else { return };
         let Some(resent_at) = undo.first_resent_at else {

@@ -17,6 +17,7 @@ pub(crate) enum LossRule {
 impl Scoreboard {
     /// Marks lost what `rule` says, given all selective acknowledgements so
     /// far; returns how many holes became lost.
+    #[inline(always)]
     pub(crate) fn find_lost(&mut self, rule: LossRule) -> u32 {
         let mut newly = 0;
         while let Some(s) = self.segments.get_mut((self.edge - self.base) as usize) {
