@@ -17,7 +17,7 @@ mod record;
 mod refusal;
 mod rounds;
 
-pub use refusal::{Refusal, refusal};
+pub use refusal::{Refusal, refusal, refused};
 
 use bentpipe_cc::{
     Ack, CWND_LIMIT, Controller, Fault, Loss, PathHint, RecoveryExit, Repair, Timeout, Window,
@@ -66,6 +66,14 @@ pub trait Path: std::fmt::Debug + Send + 'static {
     /// Slow start threshold at the start, packets; none where `None`.
     fn initial_ssthresh(&self) -> Option<Segments> {
         None
+    }
+
+    /// True where something besides the window, the application and the spacing of packets keeps
+    /// them back, such as the rate of a link that several connections share: the window then grows
+    /// only when it is full. A sender that waits for the spacing alone counts as one that fills its
+    /// window (RFC 9002, section 7.8).
+    fn may_hold_back(&self) -> bool {
+        true
     }
 
     /// True where packets are spaced outside, so that quinn's own pacer, which has 5/4 of the
@@ -438,7 +446,9 @@ impl<P: Path> State<P> {
         let rate_sample = self.record.sample(now, self.min_rtt, mss);
         let newest = batch.newest.unwrap_or(now);
         let (round_start, delivery_rate) = self.rounds.count(now, newest, batch.bytes);
-        let full = self.filled || flight_before + 2 * u64::from(self.mtu) > self.bytes();
+        let full = !self.path.may_hold_back()
+            || self.filled
+            || flight_before + 2 * u64::from(self.mtu) > self.bytes();
         let delivered = self.segments(batch.bytes);
         Ack {
             now: self.time(now),

@@ -1,12 +1,12 @@
 //! One end of a connection: an endpoint of quinn-proto with its one connection.
 
+use crate::IP_HEADERS;
 use crate::clock::Clock;
 use crate::controller::View;
 use crate::pacer::Pacer;
 use crate::seeds::{self, Ids, ResetKey, TokenKey};
 use crate::session::Config;
 use crate::settings::{Factory, Pacing, Settings, SettingsError};
-use crate::IP_HEADERS;
 use bentpipe_cc::{Controller, Fault};
 use bentpipe_units::{Duration as Span, Rate, Time};
 use bytes::{Bytes, BytesMut};
@@ -248,7 +248,10 @@ impl Host {
         };
         self.buffer.clear();
         let buffer = &mut self.buffer;
-        match self.endpoint.handle(at, peer, None, ecn, datagram.payload, buffer) {
+        match self
+            .endpoint
+            .handle(at, peer, None, ecn, datagram.payload, buffer)
+        {
             None => {}
             Some(DatagramEvent::ConnectionEvent(_, event)) => self.take(event),
             Some(DatagramEvent::NewConnection(incoming)) => {

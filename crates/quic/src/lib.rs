@@ -25,6 +25,7 @@ mod settings;
 
 pub use clock::Clock;
 pub use host::{Datagram, Host, Sum};
+pub use quinn_proto::Side;
 pub use settings::{Own, Pacing, Settings, SettingsError};
 
 /// Headers of IPv4 and UDP around each datagram, bytes.

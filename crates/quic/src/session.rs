@@ -93,11 +93,7 @@ impl ServerConfig for Config {
         [0; 16]
     }
 
-    fn start_session(
-        self: Arc<Self>,
-        _: u32,
-        params: &TransportParameters,
-    ) -> Box<dyn Session> {
+    fn start_session(self: Arc<Self>, _: u32, params: &TransportParameters) -> Box<dyn Session> {
         Box::new(Plain::new(Side::Server, self.0, params))
     }
 }

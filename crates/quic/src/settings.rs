@@ -159,6 +159,10 @@ impl Path for Own {
         self.initial_ssthresh
     }
 
+    fn may_hold_back(&self) -> bool {
+        false
+    }
+
     fn is_paced_outside(&self, paces_itself: bool) -> bool {
         paces_itself || self.pacing != Pacing::Quinn
     }

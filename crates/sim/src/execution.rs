@@ -377,7 +377,7 @@ impl<'a, O: Observer> Execution<'a, O> {
         if let Some((_, index, fault)) = faults.min_by_key(|(at, index, _)| (*at, *index)) {
             return Err(RunError::Control {
                 flow: self.scenario.flows[index].name.clone(),
-                fault: Box::new(fault.clone()),
+                fault: Box::new(fault),
             });
         }
         let limits = self.scenario.limits;

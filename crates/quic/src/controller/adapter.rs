@@ -2,8 +2,8 @@
 
 use super::{Adapter, Path, UNPACED};
 use bentpipe_units::Rate;
-use quinn_proto::congestion::{Controller as QuicController, ControllerMetrics};
 use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller as QuicController, ControllerMetrics};
 use std::any::Any;
 use std::time::Instant;
 
@@ -52,7 +52,8 @@ impl<P: Path> QuicController for Adapter<P> {
         let state = self.lock();
         let window = state.bytes();
         let room = state.flight + 2 * u64::from(state.mtu) < window;
-        if room && (state.is_held_back(window) || state.path.is_paced_outside(state.pace.is_some())) {
+        if room && (state.is_held_back(window) || state.path.is_paced_outside(state.pace.is_some()))
+        {
             return UNPACED;
         }
         window

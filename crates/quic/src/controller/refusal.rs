@@ -1,6 +1,6 @@
 //! Congestion controls that QUIC cannot carry.
 
-use bentpipe_cc::{BuildError, CWND_LIMIT, Parameters, Window, build};
+use bentpipe_cc::{BuildError, CWND_LIMIT, Controller, Parameters, Window, build};
 use bentpipe_units::Duration as Span;
 
 /// Why a congestion control cannot run here.
@@ -22,10 +22,15 @@ pub enum Refusal {
 /// Why the control of that name cannot run over QUIC; `None` where it can.
 #[must_use]
 pub fn refusal(name: &str) -> Option<Refusal> {
-    let mut control = match build(name, &Parameters::new()) {
-        Ok(control) => control,
-        Err(error) => return Some(Refusal::Unknown(words(&error))),
-    };
+    match build(name, &Parameters::new()) {
+        Ok(control) => refused(name, control),
+        Err(error) => Some(Refusal::Unknown(words(&error))),
+    }
+}
+
+/// The same of a control that is built already.
+#[must_use]
+pub fn refused(name: &str, mut control: Controller) -> Option<Refusal> {
     // What a control requests when it begins, it requests for its whole life.
     let mut window = Window::new(10.0);
     control.on_open(CWND_LIMIT);
