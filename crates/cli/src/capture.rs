@@ -97,7 +97,8 @@ impl Tap {
             });
             Facts {
                 nodes: connection.nodes.map(|node| node.0 + 1),
-                tcp: transport.is_some(),
+                // Datagrams of QUIC are those of UDP.
+                tcp: transport.is_some_and(|t| t.quic.is_none()),
                 timestamps: transport.is_some_and(|t| t.timestamps),
                 sack: transport.is_some_and(|t| t.recovery.uses_sack()),
                 scps: transport.is_some_and(|t| t.recovery == Recovery::Snack),

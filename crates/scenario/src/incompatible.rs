@@ -11,6 +11,8 @@ pub(crate) enum Incompatibility {
     Pauses,
     /// The imitated agents of ns-2 know one connection.
     Connections,
+    /// QUIC carries one stream one way so far.
+    OneStream,
 }
 
 /// The reason why `transport` cannot carry `application`.
@@ -21,6 +23,16 @@ pub(crate) fn incompatibility(
     let ideal = transport.congestion_control == CongestionControlChoice::Ideal;
     if ideal && application.with_pauses().is_some() {
         return Some(Incompatibility::Pauses);
+    }
+    let is_stream = matches!(
+        application,
+        Application::Transfer { .. }
+            | Application::Persistent
+            | Application::ConstantRate { .. }
+            | Application::OnOff { .. }
+    );
+    if transport.quic.is_some() && !is_stream {
+        return Some(Incompatibility::OneStream);
     }
     let one_way = transport.profile.rules().stack.is_ns2();
     (one_way && application.reopens()).then_some(Incompatibility::Connections)

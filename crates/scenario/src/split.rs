@@ -112,6 +112,10 @@ fn legs(
     let Some(transport) = &flow.transport else {
         return Ok(None);
     };
+    // No proxy can end a QUIC connection, which is encrypted.
+    if transport.quic.is_some() {
+        return Ok(None);
+    }
     // An end accepts nothing under IPsec but what the other end has sent.
     if transport.congestion_control == CongestionControlChoice::Ideal || flow.ipsec.is_some() {
         return Ok(None);

@@ -231,6 +231,7 @@ fn counts(running: &Running) -> FlowCounts {
             reductions: stream.sender.reductions(),
             ..FlowCounts::default()
         },
+        Ends::Quic(quic) => quic.counts(),
         Ends::Ideal => FlowCounts::default(),
     }
 }
@@ -260,6 +261,9 @@ fn simulated_flow(flow: &Flow, running: &Running, now: Time) -> FlowOutcome {
         if let Some((smallest, mean)) = stream.sender.round_trips() {
             (o.min_rtt, o.mean_rtt) = (Some(smallest), Some(mean));
         }
+    }
+    if let Ends::Quic(quic) = &running.ends {
+        quic.describe(&mut o);
     }
     if let Ends::Split(chain) = &running.ends {
         o.acknowledged = chain.server.acknowledged();

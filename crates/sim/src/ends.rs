@@ -1,5 +1,6 @@
 //! The two ends of a flow, by what carries it.
 
+use crate::quic::QuicFlow;
 use crate::split::Chain;
 use crate::stream::MediaStream;
 use bentpipe_cc::Fault;
@@ -20,16 +21,19 @@ pub(crate) enum Ends {
     },
     /// Datagrams under a rate control, and their answers.
     Stream(Box<MediaStream>),
+    /// A QUIC connection.
+    Quic(Box<QuicFlow>),
     /// The analytic bound, computed instead of simulated.
     Ideal,
 }
 
 impl Ends {
     /// Why a user's congestion control was stopped, if one was.
-    pub(crate) fn fault(&self) -> Option<&Fault> {
+    pub(crate) fn fault(&self) -> Option<Fault> {
         match self {
-            Ends::Tcp(ends) => ends.iter().find_map(Endpoint::fault),
-            Ends::Split(chain) => chain.all().find_map(Endpoint::fault),
+            Ends::Tcp(ends) => ends.iter().find_map(Endpoint::fault).cloned(),
+            Ends::Split(chain) => chain.all().find_map(Endpoint::fault).cloned(),
+            Ends::Quic(quic) => quic.fault(),
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
         }
     }
@@ -39,6 +43,7 @@ impl Ends {
         match self {
             Ends::Tcp(ends) => ends.iter().any(Endpoint::has_own_control),
             Ends::Split(chain) => chain.all().any(Endpoint::has_own_control),
+            Ends::Quic(quic) => quic.has_own_control,
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => false,
         }
     }
@@ -51,7 +56,7 @@ impl Ends {
                 Some((from, to))
             }
             Ends::Split(chain) => Some((&mut chain.server, &mut chain.client)),
-            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
+            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => None,
         }
     }
 }

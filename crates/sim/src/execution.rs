@@ -376,7 +376,7 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
         if let Some((_, index, fault)) = faults.min_by_key(|(at, index, _)| (*at, *index)) {
             return Err(RunError::Control {
                 flow: self.scenario.flows[index].name.clone(),
-                fault: Box::new(fault.clone()),
+                fault: Box::new(fault),
             });
         }
         let limits = self.scenario.limits;

@@ -105,6 +105,7 @@ impl Running {
         match &self.ends {
             Ends::Tcp(ends) => ends[side].counters().timeouts,
             Ends::Split(chain) => chain.end(side).counters().timeouts,
+            Ends::Quic(quic) => quic.timeouts(side),
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => 0,
         }
     }
@@ -176,6 +177,10 @@ impl Running {
                 chain.server.write(now, packet_size, net);
                 self.after(now, 0, net);
             }
+            Ends::Quic(quic) => {
+                quic.write(now, packet_size.get(), false, net);
+                self.after_quic(now, net);
+            }
             Ends::Stream(_) | Ends::Ideal => {}
         }
     }
@@ -189,6 +194,7 @@ impl Running {
                 chain.server.close(now, net);
             }
             Ends::Stream(stream) => stream.sender.stop(),
+            Ends::Quic(quic) => quic.stop(now, net),
             Ends::Datagrams { .. } | Ends::Ideal => {}
         }
     }
@@ -201,6 +207,7 @@ impl Running {
         match &mut self.ends {
             Ends::Datagrams { .. } | Ends::Ideal => {}
             Ends::Stream(stream) => stream.start(now),
+            Ends::Quic(quic) => quic.start(now, &self.application, net),
             Ends::Tcp(ends) => {
                 let bytes = match self.application {
                     Application::Transfer { size } => size,
@@ -299,6 +306,10 @@ impl Running {
                 let total = stream.arrived_bytes;
                 self.note_delivered(now, total, false);
             }
+            Ends::Quic(quic) => {
+                quic.on_packet(now, side, packet, net);
+                self.after_quic(now, net);
+            }
             Ends::Ideal => {}
         }
         true
@@ -314,6 +325,10 @@ impl Running {
             Ends::Split(chain) => {
                 chain.on_deadline(now, side, net);
                 self.after_split(now, side, net);
+            }
+            Ends::Quic(quic) => {
+                quic.on_deadline(now, side, net);
+                self.after_quic(now, net);
             }
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => {}
         }
@@ -395,8 +410,37 @@ impl Running {
         match &self.ends {
             Ends::Tcp(ends) => ends[side].deadline(),
             Ends::Split(chain) => chain.deadline(side),
+            Ends::Quic(quic) => quic.deadline(side),
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => Time::MAX,
         }
+    }
+
+    /// What follows from what has happened to a QUIC connection.
+    #[inline(never)]
+    fn after_quic<T: Transmit>(&mut self, now: Time, net: &mut T) {
+        let Ends::Quic(quic) = &mut self.ends else {
+            return;
+        };
+        if self.first_data_at.is_none() && quic.is_connected() {
+            self.first_data_at = Some(now);
+        }
+        let delivered = quic.delivered();
+        if let Application::Transfer { size } = self.application
+            && !self.ended
+            && quic.is_acknowledged()
+            && delivered == size
+        {
+            self.completed_at = Some(now);
+            self.ended = true;
+            quic.close(now, net);
+        }
+        if let Some(recorder) = &mut self.series
+            && let Some(sample) = quic.sample(now)
+        {
+            recorder.quic(sample, quic.sent());
+        }
+        let last = self.application.offered().is_some_and(|b| b == delivered);
+        self.note_delivered(now, delivered.get(), last);
     }
 
     /// What the application does after its connection moved.

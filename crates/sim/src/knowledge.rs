@@ -163,7 +163,7 @@ fn sender(flow: &Running, end: usize) -> Option<&Endpoint> {
     match &flow.ends {
         Ends::Tcp(ends) => ends.get(end),
         Ends::Split(chain) => Some(chain.end(end)),
-        Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
+        Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => None,
     }
 }
 
@@ -171,7 +171,7 @@ fn sender_mut(flow: &mut Running, end: usize) -> Option<&mut Endpoint> {
     match &mut flow.ends {
         Ends::Tcp(ends) => ends.get_mut(end),
         Ends::Split(chain) => Some(chain.end_mut(end)),
-        Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
+        Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => None,
     }
 }
 

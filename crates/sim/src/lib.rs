@@ -19,6 +19,7 @@ mod network;
 mod observer;
 mod options;
 pub mod queue;
+mod quic;
 mod recorder;
 mod reports;
 mod sharing;

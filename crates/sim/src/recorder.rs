@@ -51,6 +51,17 @@ impl Recorder {
         self.series.sent.push((now, Bytes::new(counters.payload)));
     }
 
+    /// The same of a QUIC sender, with the payload of UDP that it has sent.
+    pub(crate) fn quic(&mut self, sample: SenderSample, sent: Bytes) {
+        if sample.at < self.next_sender && sample.phase == self.last_phase {
+            return;
+        }
+        self.next_sender = sample.at + self.interval;
+        self.last_phase = sample.phase;
+        self.series.sent.push((sample.at, sent));
+        self.series.sender.push(sample);
+    }
+
     pub(crate) fn delivered(&mut self, now: Time, bytes: u64, last: bool) {
         if now < self.next_delivered && !last {
             return;

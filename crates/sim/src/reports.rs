@@ -117,7 +117,7 @@ impl Running {
             match &mut self.ends {
                 Ends::Tcp(ends) => ends[0].on_queue(&report),
                 Ends::Split(chain) => chain.end_mut(2 * reports.leg).on_queue(&report),
-                Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => {}
+                Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => {}
             }
         }
     }

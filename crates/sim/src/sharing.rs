@@ -187,13 +187,17 @@ fn part(sum: Sum, active: u32, age: Duration) -> SharedState {
 fn sender(flow: &Running) -> Option<&Endpoint> {
     match &flow.ends {
         Ends::Tcp(ends) => Some(&ends[0]),
-        Ends::Split(_) | Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
+        Ends::Split(_) | Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => {
+            None
+        }
     }
 }
 
 fn sender_mut(flow: &mut Running) -> Option<&mut Endpoint> {
     match &mut flow.ends {
         Ends::Tcp(ends) => Some(&mut ends[0]),
-        Ends::Split(_) | Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
+        Ends::Split(_) | Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => {
+            None
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::connections::Connections;
 use crate::execution::Execution;
 use crate::flow::{Ends, Running};
 use crate::observer::{Observer, Unobserved};
+use crate::quic::QuicFlow;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
@@ -85,6 +86,10 @@ impl<'a> Simulation<'a> {
                 }
                 Some(_) if flow.split.is_some() => {
                     Ends::Split(chain(flow, index, &connections, controller(flow), options)?)
+                }
+                Some(t) if t.quic.is_some() => {
+                    let custom = controller(flow);
+                    Ends::Quic(QuicFlow::new(flow, t, index as u32, custom, options.seed)?)
                 }
                 Some(t) => {
                     let custom = controller(flow);

@@ -286,6 +286,8 @@ const STANDSTILL: Rate = Rate::from_bps(12_000);
 fn end<'a>(flows: &'a [Running], stream: &Stream) -> Option<&'a Endpoint> {
     match &flows.get(stream.flow)?.ends {
         Ends::Split(chain) => Some(chain.end(stream.end)),
-        Ends::Tcp(_) | Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => None,
+        Ends::Tcp(_) | Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => {
+            None
+        }
     }
 }

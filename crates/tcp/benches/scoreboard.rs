@@ -38,6 +38,7 @@ fn sender(window: u32, profile: HostProfile, recovery: Recovery) -> (Endpoint, V
         ecn: false,
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
+        quic: None,
         kernel: bentpipe_tcp::KernelSettings::DEFAULT,
     };
     let Ok(controller) = transport.controller() else {

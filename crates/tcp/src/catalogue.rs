@@ -28,7 +28,7 @@ pub use named::{
 use crate::profile::StackKind;
 use crate::{
     Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Pacing, Polling,
-    Recovery, Transport, TransportError,
+    Protocol, QuicSettings, Recovery, Transport, TransportError,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -39,6 +39,14 @@ pub const DEFAULT_BUFFER: Bytes = Bytes::new(16_000_000);
 
 /// The buffers of a host that has none: the largest window that can be advertised.
 const UNBOUNDED_BUFFER: Bytes = Bytes::new(1 << 30);
+
+/// The `max_ack_delay` of a QUIC receiver that does not say (RFC 9000, section 18.2).
+const QUIC_ACK_DELAY: Duration = Duration::from_millis(25);
+
+/// Headers of a QUIC packet within UDP.
+fn full_header(transport: &Transport) -> u32 {
+    transport.header_bytes() - 28
+}
 
 /// Size of a full packet at the IP layer where no MSS is set.
 pub const DEFAULT_PACKET: u32 = 1500;
@@ -99,6 +107,8 @@ pub struct TransportSettings {
     /// Whether segments leave together as segmentation offload sends them: so on profile `linux`
     /// where no layer says.
     pub offload: Option<bool>,
+    /// What carries the data: TCP where no layer says.
+    pub protocol: Option<Protocol>,
 }
 
 /// Settings that a named transport comes with and that are not what it is: the
@@ -181,6 +191,7 @@ impl TransportSettings {
             suggested: self.suggested.over(below.suggested),
             polling: self.polling.or(below.polling),
             offload: self.offload.or(below.offload),
+            protocol: self.protocol.or(below.protocol),
             buffers: self.buffers.or(below.buffers),
         }
     }
@@ -209,7 +220,8 @@ impl TransportSettings {
     /// As [`Transport::controller`], and where they ask for offload on a profile without it.
     pub fn check(&self, name: &str) -> Result<(), TransportError> {
         let profile = self.profile.unwrap_or_default();
-        if self.offload == Some(true) && profile.rules().stack != StackKind::Linux {
+        let is_quic = self.protocol == Some(Protocol::Quic);
+        if self.offload == Some(true) && !is_quic && profile.rules().stack != StackKind::Linux {
             return Err(TransportError::NotLinux {
                 profile: profile.name(),
                 key: "offload",
@@ -240,14 +252,28 @@ impl TransportSettings {
         let undo = self.undo.or(suggested.undo);
         let stock = self.buffers.unwrap_or(rules.buffers) == Buffers::Stock;
         let unless_stock = |stock_size| if stock { stock_size } else { DEFAULT_BUFFER };
+        let quic = (self.protocol == Some(Protocol::Quic)).then(|| QuicSettings {
+            mtu: self.mss,
+            pacing: self.pacing,
+            acks: (self.ack_count.is_some() || self.ack_timer.is_some()).then(|| {
+                let delay = self.ack_timer.unwrap_or(QUIC_ACK_DELAY);
+                (self.ack_count.unwrap_or(2), delay)
+            }),
+            batches: self.offload != Some(false),
+        });
         let mut transport = Transport {
+            quic,
             name: name.into(),
             congestion_control,
             parameters: self.parameters,
             profile,
             recovery: recovery.map_or(rules.recovery, |recovery| profile.runs(recovery)),
             mss: 0,
-            initial_window: self.initial_window.unwrap_or(rules.initial_window),
+            initial_window: self.initial_window.unwrap_or(match quic {
+                // RFC 9002, section 7.2.
+                Some(_) => 10.0,
+                None => rules.initial_window,
+            }),
             initial_ssthresh: self.initial_ssthresh.filter(|s| s.is_finite()),
             send_buffer: self
                 .send_buffer
@@ -275,7 +301,11 @@ impl TransportSettings {
             },
         };
         let full = DEFAULT_PACKET - transport.header_bytes();
-        transport.mss = self.mss.unwrap_or(full);
+        transport.mss = match (self.mss, quic) {
+            (Some(payload), Some(_)) => payload.saturating_sub(full_header(&transport)).max(1),
+            (Some(mss), None) => mss,
+            (None, _) => full,
+        };
         if !rules.has_buffers && self.send_buffer.is_none() && self.receive_buffer.is_none() {
             transport.send_buffer = UNBOUNDED_BUFFER;
             transport.receive_buffer = UNBOUNDED_BUFFER;

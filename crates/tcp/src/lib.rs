@@ -30,7 +30,10 @@ pub use catalogue::{
     find_transport, nearest_transport, register_control, transports,
 };
 pub use endpoint::{ConnectionState, Endpoint, Snapshot};
-pub use options::{Buffers, DelayedAck, KernelSettings, Pacing, Polling, Recovery};
+pub use options::{
+    Buffers, DelayedAck, KernelSettings, NOT_OF_QUIC, Pacing, Polling, Protocol, QuicSettings,
+    Recovery,
+};
 pub use packet::{Packet, Transmit};
 pub use profile::{HostProfile, RtoRule, Rules, StackKind};
 pub use rtt::RttEstimator;

@@ -184,3 +184,46 @@ pub enum Pacing {
         initial_burst: u32,
     },
 }
+
+/// What carries a transport's data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Protocol {
+    /// TCP (RFC 9293).
+    #[default]
+    Tcp,
+    /// QUIC (RFC 9000).
+    Quic,
+}
+
+impl Protocol {
+    /// Every value with its name.
+    pub const ALL: [(&'static str, Protocol); 2] =
+        [("tcp", Protocol::Tcp), ("quic", Protocol::Quic)];
+}
+
+/// Settings of QUIC that differ from those that TCP has.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct QuicSettings {
+    /// Payload of UDP in a full packet; `None`: 1200 bytes, and what path MTU discovery finds.
+    pub mtu: Option<u32>,
+    /// How packets are spaced; `None`: as quinn does, at 5/4 of the window in a round trip.
+    pub pacing: Option<Pacing>,
+    /// Packets that are acknowledged at once, and the longest delay, where the sender asks for
+    /// another rule than the receiver's own.
+    pub acks: Option<(u32, bentpipe_units::Duration)>,
+    /// Packets are built and leave in batches of up to ten (GSO).
+    pub batches: bool,
+}
+
+/// Keys of a transport that TCP has and QUIC has not.
+pub const NOT_OF_QUIC: [&str; 9] = [
+    "profile",
+    "recovery",
+    "timestamps",
+    "limited_transmit",
+    "recovery_fix",
+    "undo",
+    "minimum_rto",
+    "polling",
+    "buffers",
+];

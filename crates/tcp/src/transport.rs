@@ -1,7 +1,7 @@
 //! A transport: a whole TCP endpoint's settings under one name.
 
 use crate::catalogue::TransportSettings;
-use crate::options::{DelayedAck, KernelSettings, Pacing, Polling, Recovery};
+use crate::options::{DelayedAck, KernelSettings, Pacing, Polling, QuicSettings, Recovery};
 use crate::packet::CONGESTION_HEADER_BYTES;
 use crate::profile::{HostProfile, StackKind};
 use bentpipe_cc::{
@@ -97,6 +97,9 @@ pub struct Transport {
     /// How the sender polls its receiver, with [`Recovery::Stp`].
     #[serde(skip_serializing_if = "Polling::is_default")]
     pub polling: Polling,
+    /// Settings of QUIC, where that carries the data and not TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quic: Option<QuicSettings>,
     /// Settings of the kernel, on profile `linux`.
     #[serde(skip_serializing_if = "KernelSettings::is_default")]
     pub kernel: KernelSettings,
@@ -107,6 +110,9 @@ pub struct Transport {
 /// tag of the encryption 16 (RFC 9001, section 5.3), and the header of a STREAM frame 5
 /// that fills its packet (type, stream id of 2, offset of 2; RFC 9000, section 19.8).
 pub const TUNNEL_HEADER: u32 = 20 + 8 + 11 + 16 + 5;
+
+/// No limit of appropriate byte counting.
+const SEGMENTS_COUNTED: f64 = 1e6;
 
 /// Bytes at the IP layer of the longest packet between two boxes of the gateway.
 pub const TUNNEL_PACKET: u32 = 1480;
@@ -208,7 +214,7 @@ impl Transport {
     /// carries one.
     #[must_use]
     pub fn header_bytes(&self) -> u32 {
-        if self.profile == HostProfile::Quic {
+        if self.profile == HostProfile::Quic || self.quic.is_some() {
             return TUNNEL_HEADER;
         }
         let base = if self.timestamps { 52 } else { 40 };
@@ -291,6 +297,13 @@ impl Transport {
     /// set: TCP/Linux's own modules, and a SYN that is a segment.
     fn parameters_on(&self, stack: StackKind) -> Parameters {
         let mut parameters = self.parameters.clone();
+        if self.quic.is_some()
+            && self.congestion_control.knows("byte_counting")
+            && parameters.get("byte_counting").is_none()
+        {
+            // RFC 9002, section 7.3.1: the window grows by what is acknowledged.
+            parameters.set("byte_counting", SEGMENTS_COUNTED);
+        }
         let known = |name: &str| self.congestion_control.knows(name);
         match stack {
             StackKind::Ns2Linux if known("version") && parameters.get("version").is_none() => {

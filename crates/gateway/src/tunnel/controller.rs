@@ -1,43 +1,19 @@
-//! The congestion controls of `bentpipe-cc` in QUIC.
-//!
-//! quinn asks its [`quinn::congestion::Controller`] for a window and reports what was sent,
-//! acknowledged and lost; this adapter converts these to the events that the same control receives
-//! from TCP in the simulator. Where QUIC differs:
-//! - A segment is a QUIC packet of the path's MTU.
-//! - Nothing is acknowledged cumulatively, so `acked` and `delivered` are the same.
-//! - quinn finds losses after it has reported an acknowledgement; [`Ack::lost`] therefore has the
-//!   losses found after the previous one.
-//! - Persistent congestion (RFC 9002, section 7.6) takes the role of a retransmission timeout; the
-//!   probes that QUIC sends instead of timing out are not reported.
-//! - Actions that a control requests besides a window ([`bentpipe_cc::Actions`]) are not supported;
-//!   controls that depend on them are refused ([`refusal`]).
+//! The congestion control of an association: the controls of `bentpipe-cc` in QUIC
+//! ([`bentpipe_quic::controller`]), with what a box knows of its link.
 
-mod adapter;
 mod choice;
-mod record;
-mod rounds;
 
-pub use choice::{Choice, Refusal, refusal};
+pub use bentpipe_quic::controller::{Refusal, refusal};
+pub use choice::Choice;
 
 use super::known::Knowledge;
 use super::shaper::Peer;
-use bentpipe_cc::{Ack, CWND_LIMIT, Controller, Loss, RecoveryExit, Repair, Timeout, Window};
-use bentpipe_units::{Duration as Span, Rate, Segments, Time};
+use bentpipe_cc::PathHint;
+use bentpipe_quic::controller::{Adapter, Path};
+use bentpipe_units::{Duration as Span, Rate, Segments};
 use quinn::congestion::{Controller as QuicController, ControllerFactory};
-use record::Record;
-use rounds::Rounds;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
-/// No window is smaller, packets (RFC 9002, section 7.2).
-const SMALLEST: Segments = 2.0;
-/// Headers of UDP and IPv4; the shaper counts what each packet really has.
-const HEADERS: f64 = 28.0;
-/// A window for which quinn does not pace.
-const UNPACED: u64 = 1 << 33;
-/// Longest time that an acknowledgement waits for more packets (RFC 9000, section
-/// 18.2, `max_ack_delay`).
-const ACK_DELAY: Span = Span::from_millis(25);
+use std::sync::Arc;
+use std::time::Instant;
 
 /// Makes the controller of an association.
 #[derive(Debug)]
@@ -63,385 +39,55 @@ impl Factory {
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn QuicController> {
         let control = self.choice.build(&self.knowledge);
-        let path = Path {
+        let path = Link {
             knowledge: Arc::clone(&self.knowledge),
             peer: Arc::clone(&self.peer),
-            pace: None,
         };
-        Box::new(Adapter::new(
-            control,
-            super::transport::random(),
-            path,
-            now,
-            current_mtu,
-        ))
+        let seed = super::transport::random();
+        Box::new(Adapter::new(control, seed, path, now, current_mtu))
     }
 }
 
-/// Properties of the association's path that the adapter needs.
+/// The satellite link under an association.
 #[derive(Debug)]
-struct Path {
+struct Link {
     knowledge: Arc<Knowledge>,
+    /// Takes the pacing rate of the control.
     peer: Arc<Peer>,
-    /// The pacing rate that the peer's bucket has.
-    pace: Option<Rate>,
 }
 
-/// A control of `bentpipe-cc` as quinn's controller. Copies share their state:
-/// quinn makes one when the peer's address changes, and the path over the
-/// satellite is still the same.
-#[derive(Clone, Debug)]
-struct Adapter(Arc<Mutex<State>>);
-
-#[derive(Debug)]
-struct State {
-    control: Controller,
-    window: Window,
-    path: Path,
-    /// The instant that is [`Time::ZERO`].
-    began: Instant,
-    established: bool,
-    needs_path: bool,
-    owns_window: bool,
-    rate_samples: bool,
-    /// The rate of the last path hint.
-    hinted: Option<Rate>,
-    initial: u64,
-    mtu: u16,
-    min_rtt: Span,
-    smoothed: Span,
-    record: Record,
-    rounds: Rounds,
-    /// Information collected from the current acknowledgement.
-    batch: Batch,
-    lost: Segments,
-    /// Bytes in flight, as far as it can be counted: quinn says it with each
-    /// acknowledgement.
-    flight: u64,
-    /// quinn's smoothed round trip, by which it paces.
-    pacing_rtt: Duration,
-    /// The window was full since the last acknowledgement.
-    filled: bool,
-    recovery: Option<Recovery>,
-}
-
-/// Data acknowledged by one acknowledgement frame.
-#[derive(Clone, Copy, Debug, Default)]
-struct Batch {
-    bytes: u64,
-    newest: Option<Instant>,
-}
-
-/// A loss that is being repaired.
-#[derive(Clone, Copy, Debug)]
-struct Recovery {
-    began: Instant,
-    repair: Repair,
-}
-
-fn span(duration: Duration) -> Span {
-    Span::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
-}
-
-impl Adapter {
-    fn new(control: Controller, seed: u64, path: Path, now: Instant, mtu: u16) -> Adapter {
-        let initial = path.initial_window(mtu, control.needs_path());
-        let mut window = Window::new(initial);
-        window.mss = u32::from(mtu);
-        let mut state = State {
-            established: false,
-            needs_path: control.needs_path(),
-            owns_window: control.owns_window(),
-            rate_samples: control.needs_rate_samples(),
-            hinted: None,
-            initial: 0,
-            control,
-            window,
-            path,
-            began: now,
-            mtu,
-            min_rtt: Span::MAX,
-            smoothed: Span::ZERO,
-            record: Record::default(),
-            rounds: Rounds::default(),
-            batch: Batch::default(),
-            lost: 0.0,
-            flight: 0,
-            pacing_rtt: Duration::ZERO,
-            filled: false,
-            recovery: None,
-        };
-        state.control.seed(seed);
-        state.control.on_open(CWND_LIMIT);
-        state.hint(None);
-        state.initial = state.bytes();
-        Adapter(Arc::new(Mutex::new(state)))
+impl Path for Link {
+    fn rate(&self) -> Option<Rate> {
+        self.knowledge.rate()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn rtt(&self) -> Span {
+        let rtt = self.knowledge.rtt().as_nanos();
+        Span::from_nanos(u64::try_from(rtt).unwrap_or(u64::MAX))
     }
-}
 
-impl Path {
+    fn hint(&self, payload: f64, min_rtt: Option<Span>) -> Option<PathHint> {
+        self.knowledge.hint(payload, min_rtt)
+    }
+
+    fn acknowledged(&self, bytes: u64, rtt: Span) {
+        self.knowledge.count(bytes, rtt);
+    }
+
+    fn set_pace(&mut self, pace: Option<Rate>) {
+        self.peer.set_pace(pace);
+    }
+
     /// Ten packets (RFC 9002, section 7.2), or the whole product of the link for a
     /// control that knows it.
-    fn initial_window(&self, mtu: u16, needs_path: bool) -> Segments {
-        match self.knowledge.rate().filter(|_| needs_path) {
+    fn initial_window(&self, mtu: u16, knows_path: bool) -> Segments {
+        match self.knowledge.rate().filter(|_| knows_path) {
             Some(rate) => {
                 let bits = rate.bps_f64() * 2.0 * self.knowledge.rtt().as_secs_f64();
                 (bits / 8.0 / f64::from(mtu)).max(10.0)
             }
             None => 10.0,
         }
-    }
-}
-
-impl State {
-    fn time(&self, at: Instant) -> Time {
-        Time::from_nanos(span(at.saturating_duration_since(self.began)).as_nanos())
-    }
-
-    fn mss(&self) -> f64 {
-        f64::from(self.mtu.max(1))
-    }
-
-    fn segments(&self, bytes: u64) -> Segments {
-        bytes as f64 / self.mss()
-    }
-
-    /// The window in bytes: quinn sends while flight + packet < window.
-    fn bytes(&self) -> u64 {
-        let whole = self.window.cwnd.clamp(SMALLEST, CWND_LIMIT).floor();
-        (whole * self.mss()) as u64 + 1
-    }
-
-    /// Part of an IP packet that counts as a segment.
-    fn payload(&self) -> f64 {
-        self.mss() / (self.mss() + HEADERS)
-    }
-
-    /// Passes the state of the path on, where it has changed or `min_rtt` is new.
-    fn hint(&mut self, min_rtt: Option<Span>) {
-        if !self.needs_path {
-            return;
-        }
-        let rate = self.path.knowledge.rate();
-        if rate == self.hinted && min_rtt.is_none() {
-            return;
-        }
-        self.hinted = rate;
-        let rtt = self.known_rtt();
-        if let Some(hint) = self.path.knowledge.hint(self.payload(), Some(rtt)) {
-            self.control.on_path(&hint, &mut self.window);
-        }
-    }
-
-    /// The round trip that the window of a control that knows the path covers: the
-    /// smallest one, no shorter than the configured one, and the time that the
-    /// other box may hold an acknowledgement back.
-    fn known_rtt(&self) -> Span {
-        let configured = span(self.path.knowledge.rtt());
-        let measured = Some(self.min_rtt).filter(|rtt| *rtt != Span::MAX);
-        measured.unwrap_or(configured).max(configured) + ACK_DELAY
-    }
-
-    /// After each call of the control: what it asks for besides the window.
-    fn settle(&mut self) {
-        if self.window.actions.limits_rate {
-            self.record.limit(self.flight);
-        }
-        self.window.actions = bentpipe_cc::Actions::default();
-        // A control that is given the link's rate leaves pacing to the shaper, which has the same
-        // rate.
-        let shaped = self.needs_path && self.path.knowledge.rate().is_some();
-        let payload = self.payload();
-        let pace = self.window.pacing_rate.filter(|_| !shaped);
-        let pace = pace.map(|rate| Rate::from_bps_f64(rate.bps_f64() / payload));
-        if pace != self.path.pace {
-            self.path.pace = pace;
-            self.path.peer.set_pace(pace);
-        }
-    }
-
-    fn sent(&mut self, now: Instant, bytes: u64) {
-        self.hint(None);
-        if self.rate_samples {
-            self.record.sent(now, bytes, self.flight);
-        }
-        self.flight += bytes;
-        let window = self.bytes();
-        self.filled |= self.flight + 2 * u64::from(self.mtu) > window;
-    }
-
-    fn acknowledged(&mut self, sent: Instant, bytes: u64) {
-        self.batch.bytes += bytes;
-        self.batch.newest = self.batch.newest.max(Some(sent));
-        self.record.acknowledged(sent, bytes);
-    }
-
-    /// The end of an acknowledgement frame.
-    fn acknowledge(&mut self, now: Instant, flight: u64, app_limited: bool) {
-        let batch = std::mem::take(&mut self.batch);
-        let flight_before = flight + batch.bytes;
-        self.flight = flight;
-        let Some(newest) = batch.newest else { return };
-        let rtt = span(now.saturating_duration_since(newest));
-        let packets = (batch.bytes as f64 / self.payload()) as u64;
-        self.path.knowledge.count(packets, rtt);
-        let smaller = rtt < self.min_rtt;
-        self.min_rtt = self.min_rtt.min(rtt);
-        // As RFC 6298; quinn's own is one acknowledgement behind.
-        self.smoothed = if self.smoothed.is_zero() {
-            rtt
-        } else {
-            Span::from_nanos((self.smoothed.as_nanos() / 8).saturating_mul(7) + rtt.as_nanos() / 8)
-        };
-        if !self.established {
-            self.established = true;
-            self.control.on_established(Some(rtt), &mut self.window);
-        }
-        self.hint(smaller.then_some(self.min_rtt));
-        if app_limited {
-            self.record.limit(flight);
-        }
-        let ack = self.describe(now, rtt, batch, flight_before, app_limited);
-        self.control.on_sample(&ack, &mut self.window);
-        self.end_recovery(newest, ack.now);
-        if self.recovery.is_none() {
-            self.control.on_ack(&ack, &mut self.window);
-        }
-        if self.owns_window {
-            let repair = self.recovery.map_or(Repair::None, |it| it.repair);
-            self.control.on_control(&ack, repair, &mut self.window);
-        }
-        self.filled = false;
-        self.settle();
-    }
-
-    fn describe(
-        &mut self,
-        now: Instant,
-        rtt: Span,
-        batch: Batch,
-        flight_before: u64,
-        app_limited: bool,
-    ) -> Ack {
-        let mss = u32::from(self.mtu);
-        let rate_sample = self.record.sample(now, self.min_rtt, mss);
-        let newest = batch.newest.unwrap_or(now);
-        let (round_start, delivery_rate) = self.rounds.count(now, newest, batch.bytes);
-        let full = self.filled || flight_before + 2 * u64::from(self.mtu) > self.bytes();
-        let delivered = self.segments(batch.bytes);
-        Ack {
-            now: self.time(now),
-            acked: delivered,
-            delivered,
-            duplicate: false,
-            rtt: Some(rtt),
-            min_rtt: if self.needs_path {
-                self.known_rtt()
-            } else {
-                self.min_rtt
-            },
-            smoothed_rtt: self.smoothed,
-            delivery_rate,
-            rate_sample,
-            lost: std::mem::take(&mut self.lost),
-            probes: 0,
-            high_probes: 0,
-            congestion_echo: false,
-            flight_before: self.segments(flight_before),
-            flight: self.segments(self.flight),
-            outstanding: self.segments(self.flight),
-            head: None,
-            cwnd_limited: full && !app_limited,
-            round_start,
-            in_recovery: self.recovery.is_some(),
-            receive_window: CWND_LIMIT,
-            mss,
-        }
-    }
-
-    /// Ends the recovery when what was sent after its beginning arrives.
-    fn end_recovery(&mut self, newest: Instant, now: Time) {
-        if self.recovery.is_none_or(|it| newest <= it.began) {
-            return;
-        }
-        let ended = self.recovery.take();
-        if ended.is_some_and(|it| it.repair == Repair::Recovery) {
-            let exit = RecoveryExit {
-                now,
-                flight: self.segments(self.flight),
-                recovery_fix: false,
-                min_rtt: self.min_rtt,
-                mss: u32::from(self.mtu),
-            };
-            self.control.on_recovery_exit(&exit, &mut self.window);
-        }
-    }
-
-    /// Packets were lost, the newest of them sent at `sent`, or, with no bytes,
-    /// marked.
-    fn congested(&mut self, now: Instant, sent: Instant, persistent: bool, bytes: u64) {
-        let flight = self.segments(self.flight);
-        self.flight = self.flight.saturating_sub(bytes);
-        self.lost += self.segments(bytes);
-        if persistent {
-            let again = self.recovery.is_some_and(|it| it.repair == Repair::Timeout);
-            let timeout = Timeout {
-                now: self.time(now),
-                flight,
-                outstanding: flight,
-                first: !again,
-                min_rtt: self.min_rtt,
-                mss: u32::from(self.mtu),
-            };
-            self.control.on_timeout(&timeout, &mut self.window);
-            self.recovery = Some(Recovery {
-                began: now,
-                repair: Repair::Timeout,
-            });
-        } else if self.recovery.is_none_or(|it| sent > it.began) {
-            let loss = Loss {
-                now: self.time(now),
-                flight,
-                outstanding: flight,
-                ecn: bytes == 0,
-                head: None,
-                smoothed_rtt: self.smoothed,
-                min_rtt: self.min_rtt,
-                mss: u32::from(self.mtu),
-            };
-            self.control.on_loss(&loss, &mut self.window);
-            self.recovery = Some(Recovery {
-                began: now,
-                repair: Repair::Recovery,
-            });
-        }
-        self.settle();
-    }
-
-    /// True where quinn's pacer, at 5/4 of the window in its smoothed round trip, would
-    /// be slower than the shaper: after a first sample that was far too long, because
-    /// the link came up during the handshake, it would be so for many round trips.
-    fn is_held_back(&self, window: u64) -> bool {
-        let rate = self.path.knowledge.rate().filter(|_| self.needs_path);
-        rate.is_some_and(|rate| {
-            let paced = window as f64 * 8.0 * 1.25;
-            paced < rate.bps_f64() * 1.2 * self.pacing_rtt.as_secs_f64()
-        })
-    }
-
-    /// Keeps the window in bytes where packets become larger or smaller.
-    fn resize(&mut self, mtu: u16) {
-        let scale = self.mss() / f64::from(mtu.max(1));
-        self.mtu = mtu;
-        self.window.mss = u32::from(mtu);
-        self.window.cwnd = (self.window.cwnd * scale).max(SMALLEST);
-        self.window.ssthresh = (self.window.ssthresh * scale).max(SMALLEST);
-        self.hinted = None;
-        self.hint(None);
     }
 }
 

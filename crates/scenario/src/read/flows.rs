@@ -4,7 +4,7 @@ use super::nodes::Nodes;
 use super::transports::Transports;
 use super::{applications, routers};
 use crate::incompatible::{Incompatibility, incompatibility};
-use crate::model::{Flow, Link};
+use crate::model::{Flow, Handshake, Link};
 use crate::route::{self, NoRoute};
 use crate::schema::LARGEST_COUNT;
 use crate::schema::flow::FlowTable;
@@ -71,8 +71,30 @@ fn flow(
     let pairs = from.pairs(&to, context)?;
     let (application, transport, times) = (application?, transport?, times?);
     let count = table.count?.map(|count| count.value);
-    let handshake = table.handshake?.value;
+    let handshake = table.handshake?;
     let ipsec = form::settle_or_none::<_, Ipsec, _>(&table.ipsec, &())?;
+    if transport.as_ref().is_some_and(|t| t.quic.is_some()) {
+        let unfit = match (handshake.value, &ipsec) {
+            (Handshake::Skipped, _) => Some((
+                handshake.place,
+                "a QUIC connection does not exist before its handshake",
+                "expected `counted` or `not-counted`",
+            )),
+            (_, Some(_)) => Some((
+                context
+                    .table
+                    .get("ipsec")
+                    .map_or(one.place, |entry| entry.key_place),
+                "QUIC is encrypted from end to end",
+                "IPsec is for flows of TCP",
+            )),
+            _ => None,
+        };
+        if let Some((place, message, label)) = unfit {
+            return Err(context.report(Diagnostic::new(place, message).label(label)));
+        }
+    }
+    let handshake = handshake.value;
     let transport = transport.map(|mut transport| {
         if let Some(ipsec) = &ipsec {
             transport.mss = ipsec.mss(transport.mss, transport.header_bytes());
@@ -145,6 +167,14 @@ fn transport(
                     let error = Diagnostic::new(entry.place, message);
                     let what = application.with_pauses().unwrap_or("it");
                     report(error.label(format!("does not carry {what}")))
+                }
+                Some(Incompatibility::OneStream) => {
+                    let message = "QUIC carries one stream one way so far: a transfer, or an \
+                                   application without end";
+                    let error = Diagnostic::new(entry.place, message);
+                    report(error.label("does not carry this application").help(
+                        "write a transport of TCP, or `kind = \"transfer\"` in the application",
+                    ))
                 }
                 Some(Incompatibility::Connections) => {
                     let message = "the agents of ns-2 know one connection";

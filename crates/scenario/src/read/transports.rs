@@ -10,7 +10,8 @@ use bentpipe_document::{
     Value,
 };
 use bentpipe_tcp::{
-    CongestionControlChoice, Suggested, Transport, TransportError, TransportSettings,
+    CongestionControlChoice, NOT_OF_QUIC, Protocol, Suggested, Transport, TransportError,
+    TransportSettings,
 };
 use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
@@ -170,6 +171,9 @@ impl<'a> Reader<'a> {
             own.parameters.set(name, value);
         }
         let settings = own.over(base);
+        if settings.protocol == Some(Protocol::Quic) {
+            fits_quic(one, table, &settings)?;
+        }
         // What parameters must fulfil together, such as one slope for each
         // threshold, only the congestion control itself knows.
         if let Err(error) = settings.check(&one.name) {
@@ -255,6 +259,76 @@ impl<'a> Reader<'a> {
                 self.tables.keys().copied(),
                 self.controls,
             )),
+        }
+    }
+}
+
+/// Reports what QUIC does not have or cannot carry.
+fn fits_quic(
+    one: &OneNamed<TransportTable>,
+    table: &TransportTable,
+    settings: &TransportSettings,
+) -> Result<(), Reported> {
+    let context = &table.context;
+    let refuse = |place: Place, message: String, label: &str, help: &str| {
+        let error = Diagnostic::new(place, message).label(label.to_owned());
+        Err(context.report(error.help(help.to_owned())))
+    };
+    let given = NOT_OF_QUIC
+        .iter()
+        .find_map(|key| Some((key, context.table.get(key)?)));
+    if let Some((key, entry)) = given {
+        let message = format!(
+            "`{key}` is a setting of TCP, and {} runs QUIC",
+            context.what
+        );
+        return refuse(entry.key_place, message, "not used", "remove the key");
+    }
+    let ack = table.delayed_ack.as_ref().map_err(|reported| *reported)?;
+    if let Some(quick) = ack.as_ref().and_then(|ack| {
+        let quick = ack.value.quick_acks.as_ref().ok()?.as_ref()?;
+        Some(quick.place)
+    }) {
+        let message = format!(
+            "`quick_acks` is a setting of TCP, and {} runs QUIC",
+            context.what
+        );
+        return refuse(quick, message, "not used", "remove the key");
+    }
+    let place_of = |key: &str| context.table.get(key).map_or(one.place, |e| e.item.place);
+    if settings
+        .mss
+        .is_some_and(|mss| !(1200..=65_000).contains(&mss))
+    {
+        let message = "a QUIC packet has 1200 bytes of UDP payload or more".to_owned();
+        let help = "RFC 9000, section 14: every path carries them";
+        return refuse(place_of("mss"), message, "expected `1200 B` or more", help);
+    }
+    let transport = settings.clone().resolve(&one.name);
+    if transport.congestion_control == CongestionControlChoice::Ideal {
+        let message = "the ideal bound is one of TCP".to_owned();
+        let help = "choose a congestion control";
+        return refuse(place_of("base"), message, "has no packets of QUIC", help);
+    }
+    let Ok(control) = transport.controller() else {
+        return Ok(()); // Reported with more words by the check of all transports.
+    };
+    let name = control.name().to_owned();
+    let why = if control.needs_path() {
+        let needs = "needs the rate of the link, which nobody tells a QUIC connection";
+        Some(format!("`{name}` {needs}"))
+    } else {
+        bentpipe_quic::controller::refused(&name, control).map(|refusal| refusal.to_string())
+    };
+    match why {
+        None => Ok(()),
+        Some(message) => {
+            let place = match context.has("congestion_control") {
+                true => place_of("congestion_control"),
+                false => place_of("base"),
+            };
+            let help = "QUIC runs `newreno`, `cubic`, `bbr`, `hybla` and most others";
+            refuse(place, message, "cannot run over QUIC", help)
         }
     }
 }
@@ -427,6 +501,7 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         polling: form::settle_or_none(&table.polling, &())?,
         buffers: plain(&table.buffers)?,
         offload: plain(&table.offload)?,
+        protocol: plain(&table.protocol)?,
     })
 }
 

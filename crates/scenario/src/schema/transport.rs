@@ -2,7 +2,7 @@
 
 use bentpipe_document::schema::{Kind, SIZE, integer, number};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_tcp::{Buffers, HostProfile, Pacing, Polling, Recovery};
+use bentpipe_tcp::{Buffers, HostProfile, Pacing, Polling, Protocol, Recovery};
 use bentpipe_units::{Bytes, Duration};
 
 /// A window, in segments.
@@ -16,6 +16,14 @@ table! {
                  [flow.download]\ntransport = \"mine\"";
     /// the transport that this one refines
     base: Item [Kind::Name("transport")], or "the named transport of the same name";
+    /// what carries the data: QUIC carries transfers and what persists, is opened by `from` with a
+    /// full handshake of one round trip, and passes split PEPs and other middleboxes as it is. With
+    /// it `mss` is the payload of UDP in a full packet (by default 1200 bytes, and what path MTU
+    /// discovery finds), `pacing` that of quinn where it is left out (5/4 of the window in a round
+    /// trip), `delayed_ack` what the sender asks of the receiver (ACK frequency), `offload` whether
+    /// packets leave in batches of up to ten; `profile`, `recovery`, `timestamps`,
+    /// `limited_transmit`, `recovery_fix`, `undo`, `minimum_rto`, `polling`, `buffers` are TCP's
+    protocol: Protocol { all Protocol::ALL }, or "the base's, or `tcp`";
     /// the algorithm that moves the window; its parameters are keys beside this one
     congestion_control: String [Kind::Name("congestion control")], or "the base's; on `linux` the kernel's own of that name";
     /// another slow start
@@ -60,7 +68,7 @@ table! {
     minimum_rto: Duration, or "the base's, or the profile's";
     /// segments leave in twos or more, as segmentation offload sends them (TSO, GSO), where all links
     /// of the way have `offload = "whole"`; on other ways they leave one by one
-    offload: bool, or "the base's, or true on profile `linux`";
+    offload: bool, or "the base's, or true on profile `linux` and with QUIC";
     /// how the sender polls, with recovery `stp`
     polling: PollingTable, or "the base's, or its defaults";
 }

@@ -8,7 +8,8 @@ use bentpipe_document::form::{Form, word_of};
 use bentpipe_document::value::check_name;
 use bentpipe_document::{Table, Value};
 use bentpipe_tcp::{
-    Buffers, CongestionControlChoice, HostProfile, Recovery, Transport, find_transport,
+    Buffers, CongestionControlChoice, HostProfile, Protocol, QuicSettings, Recovery, Transport,
+    find_transport,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -153,6 +154,10 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
     for (name, value) in t.parameters.iter() {
         table.put(name, parameter(value));
     }
+    if let Some(quic) = &t.quic {
+        put_quic(&mut table, t, quic);
+        return Ok(table);
+    }
     if !HostProfile::ALL
         .iter()
         .any(|(_, known)| *known == t.profile)
@@ -195,6 +200,33 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
         table.put("polling", PollingTable::written(&t.polling));
     }
     Ok(table)
+}
+
+/// What a transport of QUIC has besides its congestion control.
+fn put_quic(table: &mut Table, t: &Transport, quic: &QuicSettings) {
+    table.put("protocol", word_of(&Protocol::ALL, &Protocol::Quic));
+    if let Some(mtu) = quic.mtu {
+        table.put_as::<Bytes, _>("mss", &Bytes::new(u64::from(mtu)));
+    }
+    table.put("initial_window", t.initial_window);
+    let unlimited = || Value::from("unlimited");
+    let ssthresh = t.initial_ssthresh.map_or_else(unlimited, Value::from);
+    table.put("initial_ssthresh", ssthresh);
+    table.put_as::<Bytes, _>("send_buffer", &t.send_buffer.min(LARGEST_BUFFER));
+    table.put_as::<Bytes, _>("receive_buffer", &t.receive_buffer.min(LARGEST_BUFFER));
+    if let Some((count, timer)) = &quic.acks {
+        let mut delayed_ack = Table::default();
+        delayed_ack.put("count", *count);
+        delayed_ack.put_as::<Duration, _>("timer", timer);
+        table.put("delayed_ack", Value::Table(delayed_ack));
+    }
+    if let Some(pacing) = &quic.pacing {
+        table.put("pacing", PacingTable::written(pacing));
+    }
+    table.put("ecn", t.ecn);
+    if !quic.batches {
+        table.put("offload", false);
+    }
 }
 
 /// The largest buffer that a file can have, which no run fills.

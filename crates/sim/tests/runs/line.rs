@@ -150,6 +150,7 @@ pub(crate) fn named(congestion_control: &str, recovery: Recovery) -> Transport {
         ecn: false,
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
+        quic: None,
         kernel: bentpipe_tcp::KernelSettings::DEFAULT,
     }
 }

@@ -39,6 +39,7 @@ pub(crate) fn plain() -> Transport {
         ecn: false,
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
+        quic: None,
         kernel: bentpipe_tcp::KernelSettings::DEFAULT,
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::tunnel::known::Knowledge;
 use std::collections::VecDeque;
+use std::time::Duration;
 
 const MTU: u16 = 1452;
 /// Maximum of packets in flight, whatever the window is.
@@ -10,7 +11,7 @@ const RTT: Duration = Duration::from_millis(500);
 /// A path without loss and with a fixed delay, and a sender that fills its window:
 /// quinn's calls, in quinn's order.
 struct Bed {
-    adapter: Adapter,
+    adapter: Adapter<Link>,
     now: Instant,
     flight: VecDeque<(Instant, u64)>,
     number: u64,
@@ -23,11 +24,7 @@ impl Bed {
         let now = Instant::now();
         let choice = Choice::named(name).unwrap();
         let control = choice.build(&knowledge);
-        let path = Path {
-            knowledge,
-            peer,
-            pace: None,
-        };
+        let path = Link { knowledge, peer };
         Bed {
             adapter: Adapter::new(control, 1, path, now, MTU),
             now,
@@ -66,7 +63,7 @@ impl Bed {
         let mut left: u64 = due.iter().map(|(_, bytes)| bytes).sum();
         for frame in due.chunks(each) {
             for (sent, bytes) in frame {
-                self.adapter.lock().acknowledged(*sent, *bytes);
+                self.adapter.acknowledged(*sent, *bytes, RTT);
                 left -= bytes;
             }
             let flight = self.in_flight() + left;
@@ -127,13 +124,12 @@ fn complete_knowledge_has_two_products_from_the_start_and_follows_a_fade() {
     bed.lose(100);
     assert!((1740..=1780).contains(&bed.packets()), "{}", bed.packets());
     // The link fades to a tenth; the window follows at the next packet.
-    let knowledge = Arc::clone(&bed.adapter.lock().path.knowledge);
+    let knowledge = bed.adapter.path(|path| Arc::clone(&path.knowledge));
     knowledge.set_rate(Some(Rate::from_mbps(2)));
     bed.adapter.on_sent(bed.now, 1, 0);
     assert!((172..=180).contains(&bed.packets()), "{}", bed.packets());
     // It leaves pacing to the shaper, which has the same rate.
-    let state = bed.adapter.lock();
-    assert_eq!(state.path.peer.rate(), None);
+    assert_eq!(bed.adapter.path(|path| path.peer.rate()), None);
     assert_eq!(knowledge.shaper().rate(), Some(Rate::from_bps(1_980_000)));
 }
 
@@ -144,7 +140,7 @@ fn a_control_that_paces_reaches_the_shaper() {
     for _ in 0..6 {
         bed.round(2);
     }
-    let rate = bed.adapter.lock().path.peer.rate();
+    let rate = bed.adapter.path(|path| path.peer.rate());
     assert!(
         rate.is_some_and(|rate| rate > Rate::from_bps(300_000)),
         "{rate:?}"
@@ -154,7 +150,7 @@ fn a_control_that_paces_reaches_the_shaper() {
 #[test]
 fn complete_knowledge_without_a_rate_becomes_a_control_that_finds_it() {
     let bed = Bed::new("complete-knowledge", None);
-    assert_eq!(bed.adapter.lock().control.name(), "bbr");
+    assert_eq!(bed.adapter.name(), "bbr");
 }
 
 #[test]
@@ -162,7 +158,7 @@ fn a_path_that_is_shorter_than_configured_keeps_the_window_of_the_configured_one
     let mut bed = Bed::new("complete-knowledge", Some(Rate::from_mbps(20)));
     bed.fill();
     // Acknowledgements of several packets wait for 25 ms on any path.
-    bed.adapter.lock().acknowledged(bed.now, u64::from(MTU));
+    bed.adapter.acknowledged(bed.now, u64::from(MTU), RTT);
     bed.now += Duration::from_micros(100);
     bed.adapter.on_end_acks(bed.now, 0, false, None);
     assert!((1740..=1780).contains(&bed.packets()), "{}", bed.packets());
@@ -172,10 +168,10 @@ fn a_path_that_is_shorter_than_configured_keeps_the_window_of_the_configured_one
 fn a_first_round_trip_that_was_too_long_does_not_slow_the_link_down() {
     let mut bed = Bed::new("complete-knowledge", Some(Rate::from_mbps(20)));
     let window = bed.adapter.window();
-    bed.adapter.lock().pacing_rtt = RTT;
+    bed.adapter.acknowledged(bed.now, 0, RTT);
     assert_eq!(bed.adapter.window(), window);
-    bed.adapter.lock().pacing_rtt = 10 * RTT;
-    assert_eq!(bed.adapter.window(), UNPACED);
+    bed.adapter.acknowledged(bed.now, 0, 10 * RTT);
+    assert_eq!(bed.adapter.window(), bentpipe_quic::controller::UNPACED);
     // It is still the window that holds what is in flight.
     let packet = u64::from(MTU);
     let mut in_flight = 0;

@@ -1,13 +1,13 @@
 //! The interface that quinn calls: reports to the congestion control, and queries.
 
-use super::{Adapter, UNPACED};
+use super::{Adapter, Path, UNPACED};
 use bentpipe_units::Rate;
-use quinn::congestion::{Controller as QuicController, ControllerMetrics};
 use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller as QuicController, ControllerMetrics};
 use std::any::Any;
 use std::time::Instant;
 
-impl QuicController for Adapter {
+impl<P: Path> QuicController for Adapter<P> {
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
         self.lock().sent(now, bytes);
     }
@@ -20,9 +20,7 @@ impl QuicController for Adapter {
         _app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        let mut state = self.lock();
-        state.pacing_rtt = rtt.get();
-        state.acknowledged(sent, bytes);
+        self.acknowledged(sent, bytes, rtt.get());
     }
 
     fn on_end_acks(
@@ -54,7 +52,8 @@ impl QuicController for Adapter {
         let state = self.lock();
         let window = state.bytes();
         let room = state.flight + 2 * u64::from(state.mtu) < window;
-        if room && state.is_held_back(window) {
+        if room && (state.is_held_back(window) || state.path.is_paced_outside(state.pace.is_some()))
+        {
             return UNPACED;
         }
         window

@@ -1,0 +1,32 @@
+//! QUIC in virtual time.
+//!
+//! The endpoint is the one of quinn-proto, which bentpipe's gateway runs on real sockets: streams,
+//! acknowledgements, loss detection (RFC 9002), path MTU discovery and its own pacer. Here it gets
+//! time and randomness as arguments:
+//! - [`Clock`] turns virtual times into the `Instant`s that quinn-proto takes. Nothing but
+//!   differences of them matters.
+//! - Every source of randomness is seeded ([`Host`]): the generator of the endpoint and its
+//!   connections (packet numbers that are left out, the order and grease of transport parameters),
+//!   connection ids, reset tokens. Validation tokens, which would carry the time of day, are not
+//!   issued.
+//! - [`session`] is a cryptographic session that keeps every length of TLS 1.3 and costs no cipher.
+//! - [`controller`] runs bentpipe's congestion controls as quinn's controller, in the simulator and
+//!   in the gateway.
+//!
+//! The same seed and the same arrivals give the same bytes.
+
+mod clock;
+pub mod controller;
+mod host;
+mod pacer;
+mod seeds;
+pub mod session;
+mod settings;
+
+pub use clock::Clock;
+pub use host::{Datagram, Host, Sum};
+pub use quinn_proto::Side;
+pub use settings::{Own, Pacing, Settings, SettingsError};
+
+/// Headers of IPv4 and UDP around each datagram, bytes.
+pub const IP_HEADERS: u16 = 28;

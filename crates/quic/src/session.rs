@@ -1,0 +1,330 @@
+//! A cryptographic session without ciphers, of TLS 1.3's lengths.
+//!
+//! The flights are those of a full handshake (RFC 8446, section 2; RFC 9001, section 4) and carry
+//! the transport parameters as the real one does (RFC 9001, section 8.2):
+//!
+//! | message | space | bytes |
+//! |---|---|---|
+//! | ClientHello | Initial | 280 and the transport parameters |
+//! | ServerHello | Initial | 90 |
+//! | EncryptedExtensions | Handshake | 15 and the transport parameters |
+//! | Certificate | Handshake | [`Lengths::certificate`] |
+//! | CertificateVerify | Handshake | 80 (ECDSA on P-256) |
+//! | Finished | Handshake, both ways | 36 (SHA-256) |
+//! | NewSessionTicket | 1-RTT | 250, once |
+//!
+//! ClientHello is one with a key share of X25519 alone and no name to resume by; its packet is
+//! padded to 1200 bytes anyway. A packet's tag takes 16 bytes (RFC 9001, section 5.3). In it stand
+//! the packet number and the key that sealed the packet, so that a packet which is opened with
+//! another key or taken for another number fails as it would with a cipher. Header protection
+//! (section 5.4) leaves the bytes as they are; it takes a sample of 16 bytes, which sets the
+//! shortest packet.
+
+mod keys;
+
+use bytes::Buf;
+use keys::{Level, keys, pair};
+use quinn_proto::crypto::{
+    ClientConfig, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, ServerConfig,
+    Session, UnsupportedVersion,
+};
+use quinn_proto::transport_parameters::TransportParameters;
+use quinn_proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Type and length of a handshake message, bytes (RFC 8446, section 4).
+const MESSAGE_HEADER: usize = 4;
+const CLIENT_HELLO: usize = 280;
+const SERVER_HELLO: usize = 90;
+const ENCRYPTED_EXTENSIONS: usize = 15;
+const CERTIFICATE_VERIFY: usize = 80;
+const FINISHED: usize = 36;
+const NEW_SESSION_TICKET: usize = 250;
+
+/// Types of handshake messages (RFC 8446, section 4).
+mod message {
+    pub(super) const CLIENT_HELLO: u8 = 1;
+    pub(super) const SERVER_HELLO: u8 = 2;
+    pub(super) const NEW_SESSION_TICKET: u8 = 4;
+    pub(super) const ENCRYPTED_EXTENSIONS: u8 = 8;
+    pub(super) const CERTIFICATE: u8 = 11;
+    pub(super) const CERTIFICATE_VERIFY: u8 = 15;
+    pub(super) const FINISHED: u8 = 20;
+}
+
+/// Lengths that differ among servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// The Certificate message, bytes: the chain that a server sends. Two ECDSA certificates of a
+    /// public authority take some 2 kB to 3 kB.
+    pub certificate: usize,
+}
+
+impl Default for Lengths {
+    /// A chain of 2,800 bytes, with which the server's first flight takes about 3 kB and so fits in
+    /// three times the client's first packet (RFC 9000, section 8.1).
+    fn default() -> Lengths {
+        Lengths { certificate: 2_800 }
+    }
+}
+
+/// The session's configuration, for either side.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Config(pub Lengths);
+
+impl ClientConfig for Config {
+    fn start_session(
+        self: Arc<Self>,
+        _: u32,
+        _: &str,
+        params: &TransportParameters,
+    ) -> Result<Box<dyn Session>, ConnectError> {
+        Ok(Box::new(Plain::new(Side::Client, self.0, params)))
+    }
+}
+
+impl ServerConfig for Config {
+    fn initial_keys(&self, _: u32, _: &ConnectionId) -> Result<Keys, UnsupportedVersion> {
+        Ok(keys(Level::Initial, Side::Server))
+    }
+
+    fn retry_tag(&self, _: u32, _: &ConnectionId, _: &[u8]) -> [u8; 16] {
+        [0; 16]
+    }
+
+    fn start_session(self: Arc<Self>, _: u32, params: &TransportParameters) -> Box<dyn Session> {
+        Box::new(Plain::new(Side::Server, self.0, params))
+    }
+}
+
+/// What a side does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// Client: send ClientHello.
+    SayHello,
+    /// Wait for the other's hello.
+    AwaitHello,
+    /// Server: ServerHello is due; with it come the handshake keys.
+    AnswerHello,
+    /// Client: ServerHello has come and the handshake keys are due.
+    TakeHandshakeKeys,
+    /// Server: the rest of its flight is due; with it come the 1-RTT keys.
+    Prove,
+    /// Wait for the other's Finished.
+    AwaitFinished,
+    /// Client: its Finished is due; with it come the 1-RTT keys.
+    Finish,
+    /// Server: a session ticket is due.
+    IssueTicket,
+    Done,
+}
+
+/// A session.
+#[derive(Debug)]
+struct Plain {
+    side: Side,
+    lengths: Lengths,
+    params: Vec<u8>,
+    peer: Option<Vec<u8>>,
+    next: Next,
+    /// Handshake bytes that are no whole message yet.
+    incoming: Vec<u8>,
+    /// Key updates so far.
+    updates: u32,
+}
+
+impl Plain {
+    fn new(side: Side, lengths: Lengths, params: &TransportParameters) -> Plain {
+        let mut bytes = Vec::new();
+        params.write(&mut bytes);
+        Plain {
+            side,
+            lengths,
+            params: bytes,
+            peer: None,
+            next: match side {
+                Side::Client => Next::SayHello,
+                Side::Server => Next::AwaitHello,
+            },
+            incoming: Vec::new(),
+            updates: 0,
+        }
+    }
+
+    /// A whole message has come.
+    fn take(&mut self, kind: u8, body: &[u8]) -> Result<(), TransportError> {
+        match (self.side, kind, self.next) {
+            (Side::Server, message::CLIENT_HELLO, Next::AwaitHello) => {
+                self.peer = Some(parameters(body)?);
+                self.next = Next::AnswerHello;
+            }
+            (Side::Client, message::SERVER_HELLO, Next::AwaitHello) => {
+                self.next = Next::TakeHandshakeKeys;
+            }
+            (Side::Client, message::ENCRYPTED_EXTENSIONS, _) => {
+                self.peer = Some(parameters(body)?);
+            }
+            (Side::Client, message::FINISHED, Next::TakeHandshakeKeys | Next::AwaitFinished) => {
+                self.next = Next::Finish;
+            }
+            (Side::Server, message::FINISHED, Next::AwaitFinished) => {
+                self.next = Next::IssueTicket;
+            }
+            (
+                Side::Client,
+                message::CERTIFICATE | message::CERTIFICATE_VERIFY | message::NEW_SESSION_TICKET,
+                _,
+            ) => {}
+            _ => {
+                let reason = format!("unexpected handshake message {kind}");
+                return Err(violation(reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends a message of `length` bytes in all, header included, and of the parameters beyond.
+fn put(buf: &mut Vec<u8>, kind: u8, length: usize, params: &[u8]) {
+    let body = length - MESSAGE_HEADER + params.len();
+    buf.push(kind);
+    buf.extend_from_slice(&(body as u32).to_be_bytes()[1..]);
+    let end = buf.len() + body;
+    if !params.is_empty() {
+        // Their length takes two of the message's own bytes.
+        buf.extend_from_slice(&(params.len() as u16).to_be_bytes());
+        buf.extend_from_slice(params);
+    }
+    buf.resize(end, 0);
+}
+
+fn violation(reason: String) -> TransportError {
+    TransportError {
+        code: TransportErrorCode::PROTOCOL_VIOLATION,
+        frame: None,
+        reason,
+    }
+}
+
+/// The transport parameters in a hello or in EncryptedExtensions.
+fn parameters(mut body: &[u8]) -> Result<Vec<u8>, TransportError> {
+    let length = match body.len() {
+        0 | 1 => usize::MAX,
+        _ => usize::from(body.get_u16()),
+    };
+    let found = body.get(..length).map(<[u8]>::to_vec);
+    found.ok_or_else(|| violation("short transport parameters".to_owned()))
+}
+
+impl Session for Plain {
+    fn initial_keys(&self, _: &ConnectionId, side: Side) -> Keys {
+        keys(Level::Initial, side)
+    }
+
+    fn handshake_data(&self) -> Option<Box<dyn Any>> {
+        None
+    }
+
+    fn peer_identity(&self) -> Option<Box<dyn Any>> {
+        None
+    }
+
+    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+        None
+    }
+
+    fn early_data_accepted(&self) -> Option<bool> {
+        self.side.is_client().then_some(false)
+    }
+
+    fn is_handshaking(&self) -> bool {
+        !matches!(self.next, Next::Finish | Next::IssueTicket | Next::Done)
+    }
+
+    fn read_handshake(&mut self, buf: &[u8]) -> Result<bool, TransportError> {
+        self.incoming.extend_from_slice(buf);
+        let incoming = std::mem::take(&mut self.incoming);
+        let mut rest = &incoming[..];
+        while let [kind, a, b, c, after @ ..] = rest {
+            let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
+            let Some((body, further)) = after.split_at_checked(length) else {
+                break;
+            };
+            self.take(*kind, body)?;
+            rest = further;
+        }
+        self.incoming = rest.to_vec();
+        Ok(false)
+    }
+
+    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+        let Some(peer) = &self.peer else {
+            return Ok(None);
+        };
+        let params = TransportParameters::read(self.side, &mut peer.as_slice())?;
+        Ok(Some(params))
+    }
+
+    fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
+        match self.next {
+            Next::SayHello => {
+                put(buf, message::CLIENT_HELLO, CLIENT_HELLO, &self.params);
+                self.next = Next::AwaitHello;
+                None
+            }
+            Next::AnswerHello => {
+                put(buf, message::SERVER_HELLO, SERVER_HELLO, &[]);
+                self.next = Next::Prove;
+                Some(keys(Level::Handshake, self.side))
+            }
+            Next::TakeHandshakeKeys => {
+                self.next = Next::AwaitFinished;
+                Some(keys(Level::Handshake, self.side))
+            }
+            Next::Prove => {
+                let extensions = ENCRYPTED_EXTENSIONS;
+                put(buf, message::ENCRYPTED_EXTENSIONS, extensions, &self.params);
+                let certificate = self.lengths.certificate.max(MESSAGE_HEADER);
+                put(buf, message::CERTIFICATE, certificate, &[]);
+                put(buf, message::CERTIFICATE_VERIFY, CERTIFICATE_VERIFY, &[]);
+                put(buf, message::FINISHED, FINISHED, &[]);
+                self.next = Next::AwaitFinished;
+                Some(keys(Level::OneRtt(0), self.side))
+            }
+            Next::Finish => {
+                put(buf, message::FINISHED, FINISHED, &[]);
+                self.next = Next::Done;
+                Some(keys(Level::OneRtt(0), self.side))
+            }
+            Next::IssueTicket => {
+                put(buf, message::NEW_SESSION_TICKET, NEW_SESSION_TICKET, &[]);
+                self.next = Next::Done;
+                None
+            }
+            Next::AwaitHello | Next::AwaitFinished | Next::Done => None,
+        }
+    }
+
+    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+        self.updates += 1;
+        Some(pair(Level::OneRtt(self.updates), self.side))
+    }
+
+    fn is_valid_retry(&self, _: &ConnectionId, _: &[u8], payload: &[u8]) -> bool {
+        payload.ends_with(&[0; 16])
+    }
+
+    fn export_keying_material(
+        &self,
+        output: &mut [u8],
+        _: &[u8],
+        _: &[u8],
+    ) -> Result<(), ExportKeyingMaterialError> {
+        output.fill(0);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
