@@ -7,6 +7,7 @@ use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
 use crate::tunnel::association::{Association, HANDSHAKE, Server};
+use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
 use crate::tunnel::keys::{self, Identity, PublicKey};
@@ -82,8 +83,9 @@ impl Hub {
         });
         let fallback = if tunnel.fallback {
             let address = server.address()?;
+            let budget = server.budget();
             Some(fall_back(
-                &engine, config, tunnel, &identity, &peers, address,
+                &engine, config, tunnel, &identity, &peers, address, budget,
             )?)
         } else {
             None
@@ -156,6 +158,7 @@ fn fall_back(
     identity: &Identity,
     peers: &[PublicKey],
     address: SocketAddr,
+    budget: &Arc<Budget>,
 ) -> io::Result<Listener> {
     let listener = transport::listen(address)?;
     let (listener, mut accepted) = Listener::start(
@@ -165,7 +168,7 @@ fn fall_back(
         HANDSHAKE.max(8 * config.link.rtt),
         config.limits.connections,
     );
-    let engine = Arc::clone(engine);
+    let (engine, budget) = (Arc::clone(engine), Arc::clone(budget));
     tokio::spawn(async move {
         while let Some(accepted) = accepted.recv().await {
             let Accepted {
@@ -177,6 +180,7 @@ fn fall_back(
             } = accepted;
             tracing::debug!(%peer, %address, "a connection of the fallback");
             let engine = Arc::clone(&engine);
+            let (sender, receiver) = (sender.budgeted(&budget), receiver.budgeted(&budget));
             tokio::spawn(async move {
                 engine.connection(sender, receiver).await;
                 drop(place);

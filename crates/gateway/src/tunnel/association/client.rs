@@ -142,19 +142,21 @@ impl Client {
             loop {
                 let health = status.borrow_and_update().health;
                 if let (Health::Fallback, Some(pool)) = (health, &self.shared.fallback) {
-                    let halves = pool.take().await?;
+                    let (sender, receiver) = pool.take().await?;
                     self.shared.state.counters.fallback_connections.increment();
-                    return Ok(halves);
+                    let budget = self.shared.sending.budget();
+                    return Ok((sender.budgeted(budget), receiver.budgeted(budget)));
                 }
                 // In an outage, what is written waits for its end.
                 let connection = self.connection();
                 if let Some(connection) = connection
                     && let Ok((send, receive)) = connection.open_bi().await
                 {
+                    let budget = self.shared.sending.budget();
                     let sender = Sender::quic(send)
                         .ranked(self.shared.sending.ranks())
-                        .budgeted(self.shared.sending.budget());
-                    return Ok((sender, Receiver::quic(receive)));
+                        .budgeted(budget);
+                    return Ok((sender, Receiver::quic(receive).budgeted(budget)));
                 }
                 status.changed().await.map_err(|_| CloseReason::PeerGone)?;
             }
@@ -260,7 +262,6 @@ impl Shared {
         let budget = self.sending.budget();
         let mut throttle = Throttle::new(self.state.rate(), budget);
         let lost = heartbeat::keep(connection, |beat| {
-            counters.memory_held.set(budget.held());
             listed.note_lost(beat.lost);
             let outage = beat.lost.is_some();
             let up = throttle.suspects(Instant::now(), outage, &beat.stats);

@@ -49,7 +49,7 @@ impl Association {
         let sender = Sender::quic(send)
             .ranked(&self.ranks)
             .budgeted(&self.budget);
-        Some((sender, Receiver::quic(receive)))
+        Some((sender, Receiver::quic(receive).budgeted(&self.budget)))
     }
 
     /// Current address of the terminal.
@@ -116,6 +116,11 @@ impl Server {
         });
         let task = tokio::spawn(listen(Arc::clone(&shared)));
         Ok((Server { shared, task }, associations))
+    }
+
+    /// The memory of all streams.
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        self.shared.sending.budget()
     }
 
     /// The established associations.
@@ -277,7 +282,6 @@ impl Shared {
                 tracing::info!(%peer, "{}", lost.words("terminal"));
             }
             outage = beat.lost.is_some();
-            counters.memory_held.set(association.budget.held());
             if throttle.suspects(Instant::now(), outage, &beat.stats) {
                 tracing::info!(%peer, "UDP to the terminal may be throttled");
                 heartbeat::warn(&connection);
