@@ -8,7 +8,7 @@ use crate::intercept::{Fitness, Plan, RuleSupervisor};
 use crate::operate::SharedState;
 use crate::operate::handover::Estate;
 use crate::single::Single;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, most};
 use crate::tunnel::association::Health;
 use crate::tunnel::codec::Hello;
 use std::sync::Arc;
@@ -193,7 +193,7 @@ fn keep(
                 let active = numbers.counters.connections_active.get();
                 match status.borrow().health {
                     Health::Down | Health::Outage => Fitness::PeerDown,
-                    _ if active >= numbers.config().limits.connections as u64 => Fitness::AtLimit,
+                    _ if active >= most(&numbers) => Fitness::AtLimit,
                     Health::Up | Health::Fallback => Fitness::Ready,
                 }
             })

@@ -42,6 +42,9 @@ const LEAST_AHEAD: u64 = 32 << 20;
 const ID_LENGTH: usize = 8;
 /// Connections of the hub whose peer is not yet known; more are not answered.
 pub(crate) const HALF_OPEN: usize = 64;
+/// Those of one address: a terminal makes as many at once over the fallback, and one address cannot
+/// keep the others out.
+pub(crate) const HALF_OPEN_SHARE: usize = HALF_OPEN / 2;
 
 /// Binds the UDP socket; an IPv6 wildcard takes IPv4 as well.
 ///

@@ -3,12 +3,13 @@
 use super::{Close, HANDSHAKE, heartbeat, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
+use crate::shares::Shares;
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{Hello, Welcome};
 use crate::tunnel::keys::{Identity, PublicKey};
 use crate::tunnel::priority::Ranks;
 use crate::tunnel::stream::{Receiver, Sender};
-use crate::tunnel::transport::{self, HALF_OPEN, Sending};
+use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connecting, Connection, Endpoint, Incoming, ServerConfig, VarInt};
 use ring::hkdf;
@@ -65,6 +66,7 @@ struct Shared {
     connections: u32,
     handshake: Duration,
     half_open: Arc<Semaphore>,
+    shares: Arc<Shares>,
     /// Associations by terminal: one each, and those that earlier processes of the
     /// same terminal drain.
     associations: Mutex<HashMap<PublicKey, Vec<Association>>>,
@@ -110,6 +112,7 @@ impl Server {
             connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
             handshake: HANDSHAKE.max(8 * config.link.rtt),
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
+            shares: Shares::new(HALF_OPEN_SHARE),
             associations: Mutex::default(),
             state: Arc::clone(state),
             accepted,
@@ -168,7 +171,9 @@ async fn listen(shared: Arc<Shared>) {
             }
             continue;
         }
-        let Ok(permit) = Arc::clone(&shared.half_open).try_acquire_owned() else {
+        let share = shared.shares.take(incoming.remote_address().ip());
+        let permit = Arc::clone(&shared.half_open).try_acquire_owned();
+        let (Some(share), Ok(permit)) = (share, permit) else {
             incoming.ignore();
             continue;
         };
@@ -188,7 +193,7 @@ async fn listen(shared: Arc<Shared>) {
                     return;
                 }
             };
-            drop(permit);
+            drop((permit, share));
             shared.serve(association).await;
         });
     }
