@@ -22,6 +22,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
 
+/// Longest time for telling the terminals that the hub stops.
+const ANNOUNCE: Duration = Duration::from_secs(5);
+
 /// A running hub: the box on the Internet's side.
 #[derive(Debug)]
 pub struct Hub {
@@ -120,6 +123,14 @@ impl Hub {
     /// The socket is gone.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.server.address()
+    }
+
+    /// Lets the terminals know that this hub is about to stop, so that they send new connections
+    /// elsewhere, and then takes no more: see [`Hub::refuse`]. It takes a few seconds at most, in
+    /// which new connections are still served.
+    pub async fn drain(&self) {
+        self.server.announce_stop(ANNOUNCE).await;
+        self.refuse();
     }
 
     /// Accepts no more associations and connections; open ones continue. A new connection is cut at

@@ -119,7 +119,7 @@ impl Engines {
         match &self.carrier {
             Carrier::Single(single) => single.stop_accepting(),
             Carrier::Terminal(_) => {}
-            Carrier::Hub(hub) => hub.refuse(),
+            Carrier::Hub(hub) => hub.drain().await,
         }
     }
 
@@ -193,6 +193,7 @@ fn keep(
                 let active = numbers.counters.connections_active.get();
                 match status.borrow().health {
                     Health::Down | Health::Outage => Fitness::PeerDown,
+                    Health::Draining => Fitness::PeerDrains,
                     _ if active >= most(&numbers) => Fitness::AtLimit,
                     Health::Up | Health::Fallback => Fitness::Ready,
                 }

@@ -1,6 +1,7 @@
 //! Every way in which a connection ends, through the tunnel.
 
 use crate::bed::{ANY, Bed, Task, connect};
+use bentpipe_gateway::tunnel::association::Health;
 use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
@@ -243,6 +244,35 @@ async fn a_hub_that_drains_takes_no_new_connections_and_lets_the_others_end() {
         .unwrap();
         echoes(live, 1_000_000).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_that_is_about_to_stop_tells_its_terminals_before_it_refuses() {
+    let (server, _server) = echo().await;
+    let bed = Bed::start("").await;
+    let mut live = bed.connect(server).await;
+    live.write_all(b"before").await.unwrap();
+    live.read_exact(&mut [0; 6]).await.unwrap();
+    let drains = |bed: &Bed| bed.terminal.status().borrow().health == Health::Draining;
+    let new = async {
+        while !drains(&bed) {
+            echoes(bed.connect(server).await, 1000).await;
+        }
+    };
+    let (_, begun) = tokio::join!(bed.hub.drain(), timeout(SOON, new));
+    begun.expect("the terminal knows");
+    assert_eq!(bed.state.status()["associations"][0]["draining"], true);
+    // A new connection has its answer at once.
+    let begin = Instant::now();
+    let mut late = connect(&bed.terminal, server, true).await;
+    let mut reply = Vec::new();
+    timeout(SOON, late.read_to_end(&mut reply))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(reply[0] == 5 && reply[1] != 0, "{reply:?}");
+    assert!(begin.elapsed() < Duration::from_secs(1));
+    echoes(live, 1_000_000).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

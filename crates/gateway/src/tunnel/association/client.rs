@@ -147,6 +147,9 @@ impl Client {
                     let budget = self.shared.sending.budget();
                     return Ok((sender.budgeted(budget), receiver.budgeted(budget)));
                 }
+                if health == Health::Draining {
+                    return Err(CloseReason::PeerGone);
+                }
                 // In an outage, what is written waits for its end.
                 let connection = self.connection();
                 if let Some(connection) = connection
@@ -270,12 +273,22 @@ impl Shared {
                 // Where one is being looked into, this one waits for its successor.
                 let _ = self.suspect.try_send(direction);
             }
-            let health = if outage { Health::Outage } else { Health::Up };
+            listed.note_draining(beat.drains);
+            let health = match (beat.drains, outage) {
+                (true, _) => Health::Draining,
+                (false, true) => Health::Outage,
+                (false, false) => Health::Up,
+            };
             self.status.send_if_modified(|status| {
                 let changed = status.quic != health;
                 if changed {
                     status.reason = beat.lost.map(|lost| lost.words("hub"));
                     match &status.reason {
+                        _ if beat.drains => {
+                            let reason = "the hub is about to stop, and takes no new connections";
+                            status.reason = Some(reason.to_owned());
+                            tracing::warn!("{reason}");
+                        }
                         Some(reason) => {
                             counters.outages.increment();
                             tracing::warn!("{reason}");

@@ -1,6 +1,7 @@
 //! The hub's side of the association.
 
-use super::{Close, HANDSHAKE, heartbeat, throttle::Throttle, words};
+use super::heartbeat::{self, Notice};
+use super::{Close, HANDSHAKE, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
 use crate::shares::Shares;
@@ -20,7 +21,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
+
+/// How long a terminal may take to send new connections elsewhere once it knows that this hub stops.
+const SWITCH: Duration = Duration::from_millis(1500);
 
 /// The hub's side: it accepts terminals until it is dropped.
 #[derive(Debug)]
@@ -143,6 +147,27 @@ impl Server {
     /// Accepts no more associations; established ones continue.
     pub fn refuse(&self) {
         self.shared.endpoint.set_server_config(None);
+    }
+
+    /// Lets all terminals know that this hub is about to stop. Returns when those that can be reached
+    /// know it, and have had time to act on it, or after `most`.
+    pub(crate) async fn announce_stop(&self, most: Duration) {
+        let mut telling = JoinSet::new();
+        for association in self.associations() {
+            telling.spawn(async move {
+                let connection = association.connection;
+                heartbeat::send(&connection, Notice::Drains).await
+            });
+        }
+        if telling.is_empty() {
+            return;
+        }
+        let told = async {
+            while telling.join_next().await.is_some() {}
+            tokio::time::sleep(SWITCH).await;
+        };
+        // Those that are not reached find out when their connections are refused.
+        let _ = tokio::time::timeout(most, told).await;
     }
 
     /// Closes all associations; streams that are open are cut.
@@ -289,7 +314,8 @@ impl Shared {
             outage = beat.lost.is_some();
             if throttle.suspects(Instant::now(), outage, &beat.stats) {
                 tracing::info!(%peer, "UDP to the terminal may be throttled");
-                heartbeat::warn(&connection);
+                let connection = connection.clone();
+                tokio::spawn(async move { heartbeat::send(&connection, Notice::Throttled).await });
             }
         })
         .await;
