@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Clients that open a download and never read: what the terminal holds for them, and whether
-others still get through.
+"""Clients that open a download and never read: what both boxes hold for them, whether others still
+get through, and what is left when they have gone.
 
     stalled.py
-    stalled.py --clients 1000 --seconds 100
+    stalled.py --clients 5000 --seconds 300
 
 Clients in one namespace ask a server in another for 50 MB each, through the terminal's CONNECT
 listener and over the emulated satellite, and do not read. Meanwhile another client asks for 10 kB
-once a second. Exit status: 0 measured, 1 where one of those requests failed, 2 could not run.
+once a second. Exit status: 0 measured, 1 where one of those requests failed or a box held more than
+its `limits.memory` and 64 MB, 2 could not run.
 """
 
 import argparse
 import json
+import resource
 import socket
 import subprocess
 import sys
@@ -23,6 +25,9 @@ from timing import PORT, fetch
 
 HERE = Path(__file__).resolve()
 ASKED = 50_000_000
+LIMIT = 256  # MB, the default of `limits.memory`
+MARGIN = 64
+LEFT = 30  # s after the clients have gone
 
 
 def stall(proxy, server, clients):
@@ -51,7 +56,20 @@ def ask(proxy, server, clients, seconds):
     json.dump({"times": times, "failed": failed, "held": len(held)}, sys.stdout)
 
 
-def measure(clients, seconds):
+def show(at, made):
+    for role, box in made.items():
+        status = box.status()
+        counters = status["counters"] if status else {}
+        print(
+            f"{at:.0f} s {role}: {box.use()[0]:.0f} MB resident, held "
+            f"{counters.get('memory_held', 0) / 1e6:.1f} MB, open "
+            f"{counters.get('connections_active')}, stalled {counters.get('readers_stalled')}, cut "
+            f"{counters.get('readers_cut')}",
+            file=sys.stderr,
+        )
+
+
+def measure(clients, seconds, verbose):
     from boxes import CONNECT, Way, boxes, proxy, stop
     from topology import SERVER, TERMINAL, Link, Topology
 
@@ -60,27 +78,38 @@ def measure(clients, seconds):
         net.start("server", [sys.executable, HERE.with_name("timing.py"), "--serve"])
         made = boxes(net, way)
         try:
-            empty = made["terminal"].use()[0]
+            empty = {role: box.use()[0] for role, box in made.items()}
             parts = [(TERMINAL, CONNECT), (SERVER, PORT), clients, seconds]
             argv = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE)]
+            most = {role: empty[role] for role in made}
             client = subprocess.Popen(
                 [*argv, "--ask", json.dumps(parts)], stdout=subprocess.PIPE, text=True
             )
-            most = empty
+            began = time.monotonic()
             while client.poll() is None:
-                most = max(most, made["terminal"].use()[0])
+                for role, box in made.items():
+                    most[role] = max(most[role], box.use()[0])
+                if verbose:
+                    show(time.monotonic() - began, made)
                 time.sleep(1)
-            return empty, most, json.loads(client.stdout.read())
+            found = json.loads(client.stdout.read())
+            time.sleep(LEFT)
+            left = {role: box.use()[0] for role, box in made.items()}
+            return empty, most, left, found
         finally:
             stop(made)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--clients", type=int, default=300)
+    parser.add_argument("--clients", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=100)
+    parser.add_argument("--verbose", action="store_true", help="both boxes' state, each second")
     parser.add_argument("--ask", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    # Inherited by the clients, the server and both boxes.
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if args.ask:
         proxy, server, clients, seconds = json.loads(args.ask)
         ask(tuple(proxy), tuple(server), clients, seconds)
@@ -88,14 +117,19 @@ def main():
     if lacking := lacks():
         print(f"stalled readers need {lacking}", file=sys.stderr)
         return 2
-    empty, most, found = measure(args.clients, args.seconds)
-    print(
-        f"{found['held']} clients that do not read, for {args.seconds:.0f} s at 100 Mbit/s: the terminal "
-        f"holds {most:.0f} MB at most, {empty:.0f} MB without them; beside them "
-        f"{len(found['times'])} requests for 10 kB took at most {max(found['times'], default=0):.2f} s, "
-        f"{found['failed']} failed"
+    empty, most, left, found = measure(args.clients, args.seconds, args.verbose)
+    boxes = "; ".join(
+        f"the {role} holds {most[role]:.0f} MB at most, {empty[role]:.0f} MB without them and "
+        f"{left[role]:.0f} MB {LEFT} s after them"
+        for role in most
     )
-    return 1 if found["failed"] else 0
+    print(
+        f"{found['held']} clients that do not read, for {args.seconds:.0f} s at 100 Mbit/s: {boxes}; "
+        f"beside them {len(found['times'])} requests for 10 kB took at most "
+        f"{max(found['times'], default=0):.2f} s, {found['failed']} failed"
+    )
+    over = any(value > LIMIT + MARGIN for value in most.values())
+    return 1 if found["failed"] or over else 0
 
 
 if __name__ == "__main__":

@@ -121,7 +121,9 @@ counters! {
     Counter connections_turned_away: Count, "connections that were reset before they began, because a limit was reached or the other box did not answer";
     Counter bytes_to_satellite: Bytes, "payload that went into the satellite link";
     Counter bytes_from_satellite: Bytes, "payload that came out of the satellite link";
-    Gauge memory_held: Bytes, "payload that is held for connections";
+    Gauge memory_held: Bytes, "payload that is held for connections: sent and not acknowledged, or not read by its host";
+    Gauge readers_stalled: Count, "connections whose host takes nothing of what has arrived for it";
+    Counter readers_cut: Count, "connections cut because their host took nothing and memory was short";
     Gauge associations_active: Count, "other boxes with which an association stands";
     Counter associations_opened: Count, "associations that were established";
     Counter associations_lost: Count, "associations that ended, in order or not";

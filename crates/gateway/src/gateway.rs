@@ -12,13 +12,13 @@ mod successors;
 mod watch;
 
 use crate::config::{Config, RateSource};
+use crate::descriptors;
 use crate::operate::control::{Control, serve_tcp};
 use crate::operate::log::LogLevel;
 use crate::operate::notify::Notify;
 use crate::operate::{SharedState, handover, log, reload};
 use bentpipe_document::Diagnostics;
 use engines::Engines;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -102,15 +102,16 @@ pub fn run(options: &Options) -> Result<(), RunError> {
     result
 }
 
-/// Lets the process open as many files as it may.
-fn raise_descriptors() {
-    let limit = getrlimit(Resource::Nofile);
-    let all = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    if let Err(error) = setrlimit(Resource::Nofile, all) {
-        tracing::warn!(%error, "the limit on open files stays as it is");
+/// Lets the process open as many files as it may, and says where these are too few.
+fn raise_descriptors(config: &Config) {
+    let allowed = descriptors::raise();
+    let room = descriptors::connections(config, false);
+    if room < config.limits.connections {
+        tracing::warn!(
+            files = allowed,
+            connections = room,
+            "the limit on open files allows fewer connections than `limits.connections`"
+        );
     }
 }
 
@@ -118,7 +119,7 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
     let notify = Notify::from_environment();
     let state = SharedState::new(&config);
     let level = log::start(&config.log, log::counting(&state));
-    raise_descriptors();
+    raise_descriptors(&config);
     // Before anything is made, so that whatever is made is removed.
     let mut signals = Signals::new().map_err(|error| RunError::start("signals", error))?;
     let mut parts = Parts::start(options, &config, &state).await?;

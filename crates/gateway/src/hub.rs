@@ -7,6 +7,7 @@ use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
 use crate::tunnel::association::{Association, HANDSHAKE, Server};
+use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
 use crate::tunnel::keys::{self, Identity, PublicKey};
@@ -20,6 +21,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
+
+/// Longest time for telling the terminals that the hub stops.
+const ANNOUNCE: Duration = Duration::from_secs(5);
 
 /// A running hub: the box on the Internet's side.
 #[derive(Debug)]
@@ -82,8 +86,9 @@ impl Hub {
         });
         let fallback = if tunnel.fallback {
             let address = server.address()?;
+            let budget = server.budget();
             Some(fall_back(
-                &engine, config, tunnel, &identity, &peers, address,
+                &engine, config, tunnel, &identity, &peers, address, budget,
             )?)
         } else {
             None
@@ -118,6 +123,14 @@ impl Hub {
     /// The socket is gone.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.server.address()
+    }
+
+    /// Lets the terminals know that this hub is about to stop, so that they send new connections
+    /// elsewhere, and then takes no more: see [`Hub::refuse`]. It takes a few seconds at most, in
+    /// which new connections are still served.
+    pub async fn drain(&self) {
+        self.server.announce_stop(ANNOUNCE).await;
+        self.refuse();
     }
 
     /// Accepts no more associations and connections; open ones continue. A new connection is cut at
@@ -156,6 +169,7 @@ fn fall_back(
     identity: &Identity,
     peers: &[PublicKey],
     address: SocketAddr,
+    budget: &Arc<Budget>,
 ) -> io::Result<Listener> {
     let listener = transport::listen(address)?;
     let (listener, mut accepted) = Listener::start(
@@ -165,7 +179,7 @@ fn fall_back(
         HANDSHAKE.max(8 * config.link.rtt),
         config.limits.connections,
     );
-    let engine = Arc::clone(engine);
+    let (engine, budget) = (Arc::clone(engine), Arc::clone(budget));
     tokio::spawn(async move {
         while let Some(accepted) = accepted.recv().await {
             let Accepted {
@@ -177,6 +191,7 @@ fn fall_back(
             } = accepted;
             tracing::debug!(%peer, %address, "a connection of the fallback");
             let engine = Arc::clone(&engine);
+            let (sender, receiver) = (sender.budgeted(&budget), receiver.budgeted(&budget));
             tokio::spawn(async move {
                 engine.connection(sender, receiver).await;
                 drop(place);

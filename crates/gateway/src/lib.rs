@@ -27,6 +27,7 @@
 pub mod close_reason;
 pub mod config;
 pub mod counters;
+mod descriptors;
 pub mod destination;
 pub mod entry;
 pub mod gateway;
@@ -36,6 +37,7 @@ pub mod open;
 pub mod operate;
 pub mod policy;
 pub mod relay;
+mod shares;
 pub mod single;
 mod sys;
 pub mod terminal;

@@ -45,6 +45,28 @@ pub(crate) fn set_option(socket: impl AsFd, level: i32, name: i32, value: i32) -
     })
 }
 
+/// Bytes in the send queue of a TCP socket: not acknowledged, or not sent yet (tcp(7), SIOCOUTQ).
+pub(crate) fn unacknowledged(socket: impl AsFd) -> u64 {
+    let mut bytes: i32 = 0;
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes one `i32` to a
+    // pointer to one.
+    let done =
+        check(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) });
+    done.ok()
+        .and_then(|()| u64::try_from(bytes).ok())
+        .unwrap_or(0)
+}
+
+/// Gives free memory back to the system, as far as the allocator has a way to; it may take some
+/// milliseconds.
+pub(crate) fn trim() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes the allocator's own locks, and touches memory that is free only.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 fn check(result: i32) -> io::Result<()> {
     if result < 0 {
         return Err(io::Error::last_os_error());

@@ -3,6 +3,7 @@
 
 use crate::CloseReason;
 use crate::config::Config;
+use crate::descriptors;
 use crate::entry::Arrival;
 use crate::operate::SharedState;
 use crate::relay::{self, Closed, Meter, Timeouts, Toward};
@@ -159,9 +160,12 @@ impl Terminal {
     }
 }
 
-/// Connections that a box may have, by the configuration that is in force.
+/// Connections that a box may have, by the configuration that is in force and the limit on open
+/// files.
 pub(crate) fn most(state: &SharedState) -> u64 {
-    u64::try_from(state.config().limits.connections).unwrap_or(u64::MAX)
+    let falls_back = state.counters.fallback_active.get() > 0;
+    let most = descriptors::connections(&state.config(), falls_back);
+    u64::try_from(most).unwrap_or(u64::MAX)
 }
 
 const fn cut_before(why: CloseReason) -> Closed {

@@ -7,6 +7,8 @@ use super::reply::{Reply, refuse};
 use super::socks::{self, Socks};
 use super::users::Users;
 use crate::config::Answer;
+use crate::descriptors;
+use crate::shares::Shares;
 use crate::{Destination, Open};
 use bytes::{Bytes, BytesMut};
 use std::future::Future;
@@ -30,6 +32,9 @@ const REQUEST: Duration = Duration::from_secs(10);
 /// Clients of one listener whose requests are being read. Those beyond it are
 /// reset: together they cannot hold more memory than this many requests.
 const REQUESTS: usize = 2048;
+
+/// Those of one client address: it cannot keep others out by requests that it does not finish.
+const SHARE: usize = REQUESTS / 8;
 
 /// Bytes by which the memory of a request grows.
 const PIECE: usize = 1024;
@@ -61,6 +66,7 @@ struct Shared {
     listener: TcpListener,
     settings: Settings,
     requests: Arc<Semaphore>,
+    shares: Arc<Shares>,
 }
 
 /// Serves `listener`: `handle` gets each connection in its own task.
@@ -78,6 +84,7 @@ where
         listener: listener.into_tokio()?,
         settings,
         requests: Arc::new(Semaphore::new(REQUESTS)),
+        shares: Shares::new(SHARE),
     });
     let tasks = (0..TASKS).map(|_| tokio::spawn(accept(Arc::clone(&shared), handle.clone())));
     Ok(Serving {
@@ -95,6 +102,10 @@ where
         match shared.listener.accept().await {
             Ok((tcp, client)) => {
                 pause = PAUSES.0;
+                if descriptors::is_reserved(&tcp) {
+                    debug!(%client, "reset: no descriptor is left for it");
+                    continue;
+                }
                 arrive(&shared, tcp, client, &handle);
             }
             Err(error) if is_of_one_connection(&error) => {}
@@ -142,14 +153,16 @@ where
         }
         return;
     }
-    let Ok(permit) = Arc::clone(&shared.requests).try_acquire_owned() else {
+    let share = shared.shares.take(client.ip());
+    let permit = Arc::clone(&shared.requests).try_acquire_owned();
+    let (Some(share), Ok(permit)) = (share, permit) else {
         debug!(%client, "reset: too many requests are being read");
         return;
     };
     let (shared, handle) = (Arc::clone(shared), handle.clone());
     tokio::spawn(async move {
         let arrival = read(&shared, tcp).await;
-        drop(permit);
+        drop((permit, share));
         // It has the listening socket, which no open connection may keep.
         drop(shared);
         if let Some(arrival) = arrival {

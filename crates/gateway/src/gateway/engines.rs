@@ -8,7 +8,7 @@ use crate::intercept::{Fitness, Plan, RuleSupervisor};
 use crate::operate::SharedState;
 use crate::operate::handover::Estate;
 use crate::single::Single;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, most};
 use crate::tunnel::association::Health;
 use crate::tunnel::codec::Hello;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ impl Engines {
         match &self.carrier {
             Carrier::Single(single) => single.stop_accepting(),
             Carrier::Terminal(_) => {}
-            Carrier::Hub(hub) => hub.refuse(),
+            Carrier::Hub(hub) => hub.drain().await,
         }
     }
 
@@ -193,7 +193,8 @@ fn keep(
                 let active = numbers.counters.connections_active.get();
                 match status.borrow().health {
                     Health::Down | Health::Outage => Fitness::PeerDown,
-                    _ if active >= numbers.config().limits.connections as u64 => Fitness::AtLimit,
+                    Health::Draining => Fitness::PeerDrains,
+                    _ if active >= most(&numbers) => Fitness::AtLimit,
                     Health::Up | Health::Fallback => Fitness::Ready,
                 }
             })

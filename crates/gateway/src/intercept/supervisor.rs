@@ -40,6 +40,8 @@ pub enum Fitness {
     AtLimit,
     /// The other box does not answer.
     PeerDown,
+    /// The other box is about to stop, and takes no more.
+    PeerDrains,
     /// They are intercepted and do not reach the gateway.
     NotReached,
 }
@@ -106,7 +108,7 @@ async fn follow(
     state: Arc<SharedState>,
     fitness: impl Fn() -> Fitness + Send + 'static,
 ) {
-    let mut served = Instant::now();
+    let mut silent = Some(Instant::now());
     let mut now = Passing::Gateway;
     let mut reach = Reach::new(&state);
     loop {
@@ -115,10 +117,14 @@ async fn follow(
         if fitness == Fitness::Ready && reach.is_lost(&rules, &state).await {
             fitness = Fitness::NotReached;
         }
-        if fitness != Fitness::PeerDown {
-            served = Instant::now();
-        }
-        let wanted = wanted(fitness, served.elapsed(), &state.config());
+        silent = match fitness {
+            // After it has stopped, there is nothing to wait for either.
+            Fitness::PeerDrains => None,
+            Fitness::PeerDown => silent,
+            _ => Some(Instant::now()),
+        };
+        let silence = silent.map_or(SILENCE, |since| since.elapsed());
+        let wanted = wanted(fitness, silence, &state.config());
         if wanted == now {
             continue;
         }
@@ -211,8 +217,8 @@ fn wanted(fitness: Fitness, silence: Duration, config: &Config) -> Passing {
         (Fitness::Ready, _) => Passing::Gateway,
         (Fitness::AtLimit | Fitness::NotReached, _) => Passing::Direct,
         (Fitness::PeerDown, _) if silence < SILENCE => Passing::Gateway,
-        (Fitness::PeerDown, Some(WhenDown::Closed)) => Passing::Refused,
-        (Fitness::PeerDown, Some(WhenDown::Open) | None) => Passing::Direct,
+        (Fitness::PeerDown | Fitness::PeerDrains, Some(WhenDown::Closed)) => Passing::Refused,
+        (Fitness::PeerDown | Fitness::PeerDrains, Some(WhenDown::Open) | None) => Passing::Direct,
     }
 }
 
@@ -220,6 +226,7 @@ fn report(passing: Passing, fitness: Fitness) {
     let why = match fitness {
         Fitness::AtLimit => "a limit is reached",
         Fitness::NotReached => "they do not reach the gateway",
+        Fitness::PeerDrains => "the other box is about to stop",
         Fitness::PeerDown | Fitness::Ready => "the other box does not answer",
     };
     match passing {
@@ -283,5 +290,11 @@ mod tests {
         }
         assert_eq!(wanted(Fitness::PeerDown, long, &open), Passing::Direct);
         assert_eq!(wanted(Fitness::PeerDown, long, &closed), Passing::Refused);
+        let short = Duration::ZERO;
+        assert_eq!(wanted(Fitness::PeerDrains, short, &open), Passing::Direct);
+        assert_eq!(
+            wanted(Fitness::PeerDrains, short, &closed),
+            Passing::Refused
+        );
     }
 }

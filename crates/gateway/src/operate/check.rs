@@ -231,7 +231,7 @@ fn descriptors(config: &Config) -> Finding {
                 config.limits.connections
             ),
             "raise it (LimitNOFILE= of the service, ulimit -n), or lower [limits] connections; \
-             beyond it new connections pass directly",
+             beyond it new intercepted connections pass directly, and others are refused",
         ),
         Some(most) => good("descriptors", format!("{most} files may be open")),
         None => good("descriptors", "any number of files may be open"),

@@ -64,6 +64,7 @@ struct Association {
     path: Path,
     since: Instant,
     lost: Option<Lost>,
+    drains: bool,
 }
 
 /// What the running parts write down, and what the operator changes.
@@ -100,6 +101,13 @@ impl Listed {
     pub(crate) fn note_lost(&self, lost: Option<Lost>) {
         if let Some(one) = locked(&self.state.associations).get_mut(&self.key) {
             one.lost = lost;
+        }
+    }
+
+    /// Notes whether the other box is about to stop.
+    pub(crate) fn note_draining(&self, drains: bool) {
+        if let Some(one) = locked(&self.state.associations).get_mut(&self.key) {
+            one.drains = drains;
         }
     }
 }
@@ -154,6 +162,7 @@ impl SharedState {
             path,
             since: Instant::now(),
             lost: None,
+            drains: false,
         };
         locked(&self.associations).insert(key.clone(), association);
         self.counters.associations_active.increment();
@@ -283,6 +292,7 @@ impl Association {
                     "address": shown(connection.remote_address()),
                     "over": "quic",
                     "lost": self.lost.map(Lost::word),
+                    "draining": self.drains,
                     "since_seconds": since,
                     "rtt_seconds": connection.rtt().as_secs_f64(),
                     "window_bytes": stats.path.cwnd,

@@ -1,7 +1,7 @@
 //! The connection to the server.
 
 use super::guard;
-use crate::{CloseReason, sys};
+use crate::{CloseReason, descriptors, sys};
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -134,6 +134,9 @@ async fn attempt(
 fn socket(to: SocketAddr, source: Option<SocketAddr>, dialer: &Dialer) -> io::Result<Socket> {
     let kind = Type::STREAM.nonblocking().cloexec();
     let socket = Socket::new(Domain::for_address(to), kind, Some(Protocol::TCP))?;
+    if descriptors::is_reserved(&socket) {
+        return Err(io::Error::from_raw_os_error(libc::EMFILE));
+    }
     guard(&socket)?;
     if let Some(mark) = dialer.mark {
         socket.set_mark(mark)?;

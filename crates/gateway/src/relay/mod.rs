@@ -15,6 +15,7 @@ mod end;
 mod lifecycle;
 mod pipes;
 mod pump;
+mod slow;
 mod splice;
 
 pub use connect::{Buffers, Dialer, connect};

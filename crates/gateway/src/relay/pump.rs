@@ -2,6 +2,7 @@
 
 use super::end::End;
 use super::lifecycle::{end_orderly, reset, vanishes};
+use super::slow::Slow;
 use super::{Closed, Meter, Timeouts, drive};
 use crate::CloseReason;
 use crate::tunnel::{Receiver, Sender};
@@ -22,6 +23,9 @@ const MOST: usize = 256 << 10;
 /// Slices of one write.
 const SLICES: usize = 64;
 
+/// A host that takes nothing for this long is a slow reader, whose data is counted.
+const SLOW: Duration = Duration::from_millis(100);
+
 /// The host of the connection at the other end of the TCP socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toward {
@@ -32,7 +36,7 @@ pub enum Toward {
 }
 
 /// Where the connection broke.
-enum Broken {
+pub(super) enum Broken {
     /// At the TCP socket.
     Tcp(CloseReason),
     /// In the tunnel, or beyond it.
@@ -153,7 +157,9 @@ async fn into_tunnel(
 ) -> Result<(), Broken> {
     loop {
         end.readable().await.map_err(Broken::Tcp)?;
-        match read(end).map_err(Broken::Tcp)? {
+        // What is not read stays with its host.
+        let most = sender.room().await.min(MOST);
+        match read(end, most).map_err(Broken::Tcp)? {
             None => {}
             Some(data) if data.is_empty() => break,
             Some(data) => {
@@ -167,10 +173,10 @@ async fn into_tunnel(
     sender.finish().await.map_err(Broken::Tunnel)
 }
 
-/// What has arrived, at most [`MOST`] bytes, in a buffer of just that size.
-fn read(end: &End) -> Result<Option<Bytes>, CloseReason> {
+/// What has arrived, at most `most` bytes, in a buffer of just that size.
+fn read(end: &End, most: usize) -> Result<Option<Bytes>, CloseReason> {
     let arrived = rustix::io::ioctl_fionread(end.tcp()).unwrap_or(0);
-    let size = usize::try_from(arrived).unwrap_or(MOST).clamp(1, MOST);
+    let size = usize::try_from(arrived).unwrap_or(most).clamp(1, most);
     let mut buffer = Vec::with_capacity(size);
     let got = end.read_with(|| {
         let spare = rustix::buffer::spare_capacity(&mut buffer);
@@ -193,7 +199,7 @@ async fn from_tunnel(
     }
     loop {
         if !chunks.is_empty() {
-            write(end, &mut chunks, meter).await.map_err(Broken::Tcp)?;
+            write(end, &mut chunks, receiver, meter).await?;
             // An idle connection holds no memory here.
             chunks = Vec::new();
         }
@@ -209,9 +215,15 @@ async fn from_tunnel(
     end.finish().map_err(Broken::Tcp)
 }
 
-/// Writes all chunks.
-async fn write(end: &End, chunks: &mut [Bytes], meter: &AtomicU64) -> Result<(), CloseReason> {
+/// Writes all chunks, and what arrives while the host is too slow for them.
+async fn write(
+    end: &End,
+    chunks: &mut Vec<Bytes>,
+    receiver: &mut Receiver,
+    meter: &AtomicU64,
+) -> Result<(), Broken> {
     let mut at = 0;
+    let mut slow = None;
     while at < chunks.len() {
         let wrote = end.write_with(|| {
             let mut slices = [IoSlice::new(&[]); SLICES];
@@ -220,9 +232,16 @@ async fn write(end: &End, chunks: &mut [Bytes], meter: &AtomicU64) -> Result<(),
                 *slice = IoSlice::new(chunk);
             }
             Ok(rustix::io::writev(end.tcp(), &slices[..count])?)
-        })?;
-        let Some(mut wrote) = wrote else {
-            end.writable().await?;
+        });
+        let Some(mut wrote) = wrote.map_err(Broken::Tcp)? else {
+            if let Ok(ready) = timeout(SLOW, end.writable()).await {
+                ready.map_err(Broken::Tcp)?;
+                continue;
+            }
+            chunks.drain(..at);
+            at = 0;
+            let slow = slow.get_or_insert_with(|| Box::new(Slow::new(receiver)));
+            Box::pin(slow.wait(end, chunks, receiver)).await?;
             continue;
         };
         meter.fetch_add(wrote as u64, Ordering::Relaxed);

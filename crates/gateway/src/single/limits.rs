@@ -2,8 +2,8 @@
 //! files allow.
 
 use crate::config::Limits;
+use crate::descriptors::allowed;
 use crate::relay::Pipes;
-use rustix::process::{Resource, getrlimit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::watch;
@@ -20,19 +20,11 @@ const OTHERS: usize = 128;
 /// The descriptors of one connection: its two sockets.
 const SOCKETS: usize = 2;
 
-/// Open files that this process may have.
-fn descriptors() -> usize {
-    let limit = getrlimit(Resource::Nofile).current;
-    limit.map_or(usize::MAX, |limit| {
-        usize::try_from(limit).unwrap_or(usize::MAX)
-    })
-}
-
 /// The pool of pipes: what they hold stays within the limit on memory, and they
 /// take at most an eighth of the descriptors.
 pub(super) fn pipes(limits: &Limits) -> Pipes {
     let memory = limits.memory / PIPE as u64;
-    let files = (descriptors() / 16) as u64;
+    let files = (allowed() / 16) as u64;
     let most = memory.min(files).clamp(1, PIPES);
     Pipes::new(usize::try_from(most).unwrap_or(1), PIPE)
 }
@@ -40,7 +32,7 @@ pub(super) fn pipes(limits: &Limits) -> Pipes {
 /// Connections at a time for which there are descriptors.
 pub(super) fn room(pipes: &Pipes) -> usize {
     let taken = OTHERS + pipes.descriptors();
-    descriptors().saturating_sub(taken) / SOCKETS
+    allowed().saturating_sub(taken) / SOCKETS
 }
 
 /// The places that are taken.
@@ -124,6 +116,6 @@ mod tests {
             ..Limits::default()
         };
         assert!(pipes(&limits).descriptors() <= 16);
-        assert!(room(&pipes(&limits)) <= descriptors() / 2);
+        assert!(room(&pipes(&limits)) <= allowed() / 2);
     }
 }

@@ -1,7 +1,7 @@
 //! The association between the two boxes.
 
 pub mod association;
-mod budget;
+pub(crate) mod budget;
 pub mod codec;
 pub mod controller;
 pub(crate) mod fallback;
@@ -15,4 +15,5 @@ pub mod socket;
 mod stream;
 pub mod transport;
 
+pub(crate) use budget::Stall;
 pub use stream::{Receiver, Sender};

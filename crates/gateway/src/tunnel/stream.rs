@@ -1,7 +1,7 @@
 //! One connection in the tunnel: a stream of QUIC, or its own TLS connection
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
 
-use super::budget::{Account, Budget};
+use super::budget::{Account, Budget, Stall};
 use super::fallback::{TlsReceiver, TlsSender};
 use super::priority::{Rank, Ranks};
 use crate::CloseReason;
@@ -35,7 +35,12 @@ pub struct Receiver {
     ahead: Bytes,
     /// How it ended, once it has.
     end: Option<Result<(), CloseReason>>,
+    budget: Option<Arc<Budget>>,
 }
+
+/// Bytes that a connection of the fallback holds beside what was received: the reader's buffer, the
+/// chunks that wait, and TLS's own.
+const CARRIER: u64 = 64 * 1024;
 
 #[derive(Debug)]
 enum ReceivingHalf {
@@ -81,6 +86,15 @@ impl Sender {
         }
     }
 
+    /// Waits until there is memory for more, and returns for how many bytes, at least 1.
+    pub(crate) async fn room(&self) -> usize {
+        let Some(account) = &self.account else {
+            return usize::MAX;
+        };
+        account.room().await;
+        usize::try_from(account.left()).unwrap_or(usize::MAX).max(1)
+    }
+
     /// Sends `data`; waits while the other end has no room, or this box has not.
     ///
     /// # Errors
@@ -105,14 +119,16 @@ impl Sender {
                 let Some(account) = &self.account else {
                     return stream.write_chunk(data).await.map_err(of_write);
                 };
-                let length = data.len();
-                tokio::select! {
-                    biased;
-                    written = stream.write_chunk(account.hold(data)) => written.map_err(of_write),
-                    () = account.evicted(length) => Err(CloseReason::Limit),
-                }
+                let data = account.hold(data);
+                stream.write_chunk(data).await.map_err(of_write)
             }
-            SendingHalf::Tls(half) => half.send(data).await,
+            SendingHalf::Tls(half) => {
+                let data = match &self.account {
+                    Some(account) => account.hold(data),
+                    None => data,
+                };
+                half.send(data).await
+            }
         }
     }
 
@@ -218,6 +234,7 @@ impl Receiver {
             half: ReceivingHalf::Quic(stream),
             ahead: Bytes::new(),
             end: None,
+            budget: None,
         }
     }
 
@@ -226,6 +243,34 @@ impl Receiver {
             half: ReceivingHalf::Tls(half),
             ahead: Bytes::new(),
             end: None,
+            budget: None,
+        }
+    }
+
+    /// Counts what is held for a host that does not read.
+    pub(crate) fn budgeted(mut self, budget: &Arc<Budget>) -> Receiver {
+        self.budget = Some(Arc::clone(budget));
+        self
+    }
+
+    /// An account for the host, which reads more slowly than its data arrives.
+    pub(crate) fn stall(&self) -> Option<Stall> {
+        self.budget.as_ref().map(Budget::stall)
+    }
+
+    /// True where what arrives may be taken before the host reads, so that it is counted; TCP bounds
+    /// what it holds by itself.
+    pub(crate) const fn takes_ahead(&self) -> bool {
+        matches!(self.half, ReceivingHalf::Quic(_))
+    }
+
+    /// Bytes that may be held before [`Receiver::receive`] is called, once it is not called any
+    /// more.
+    pub(crate) fn behind(&self) -> u64 {
+        match (&self.half, &self.budget, self.end) {
+            (_, None, _) | (ReceivingHalf::Quic(_), _, Some(_)) => 0,
+            (ReceivingHalf::Quic(_), Some(budget), None) => budget.stream_window(),
+            (ReceivingHalf::Tls(_), ..) => CARRIER,
         }
     }
 

@@ -2,7 +2,7 @@
 //! the transport.
 
 use super::association::Openable;
-use super::budget::Budget;
+use super::budget::{self, Budget};
 use super::controller::{Choice, Factory};
 use super::keys::Identity;
 use super::known::{self, Knowledge};
@@ -33,10 +33,18 @@ const HEADERS: u16 = 48;
 /// Packets that may arrive before one acknowledgement; losses and the delay timer
 /// bring it earlier.
 const PACKETS_AN_ACK: u32 = 9;
+/// What all streams may hold for sending, in products of the link's rate and round trip: a single one
+/// is lent half of it.
+const AHEAD: u64 = 4;
+/// The same, bytes, at least.
+const LEAST_AHEAD: u64 = 32 << 20;
 /// Length of the connection ids, bytes.
 const ID_LENGTH: usize = 8;
 /// Connections of the hub whose peer is not yet known; more are not answered.
 pub(crate) const HALF_OPEN: usize = 64;
+/// Those of one address: a terminal makes as many at once over the fallback, and one address cannot
+/// keep the others out.
+pub(crate) const HALF_OPEN_SHARE: usize = HALF_OPEN / 2;
 
 /// Binds the UDP socket; an IPv6 wildcard takes IPv4 as well.
 ///
@@ -118,7 +126,7 @@ impl Sending {
     pub(crate) fn new(
         config: &Config,
         tunnel: &Tunnel,
-        state: &SharedState,
+        state: &Arc<SharedState>,
     ) -> io::Result<Sending> {
         let link = &config.link;
         let choice = Choice::named(&link.transport).map_err(io::Error::other)?;
@@ -132,6 +140,13 @@ impl Sending {
             None => choice,
         };
         measured::start(&knowledge, memory);
+        let memory_limit = config.limits.memory;
+        let ahead = match link.configured() {
+            Some(_) => (AHEAD * link.product()).max(LEAST_AHEAD),
+            None => memory_limit,
+        };
+        let budget = Budget::new(memory_limit, ahead, tunnel.stream_window);
+        tokio::spawn(budget::keep(Arc::downgrade(&budget), Arc::clone(state)));
         Ok(Sending {
             ranks: Ranks::new(Arc::clone(&knowledge)),
             knowledge,
@@ -139,7 +154,7 @@ impl Sending {
             outage: tunnel.outage,
             window: tunnel.stream_window,
             config: config.clone(),
-            budget: Budget::new(config.limits.memory, tunnel.stream_window),
+            budget,
         })
     }
 
@@ -168,9 +183,9 @@ impl Sending {
         ));
         transport.initial_rtt(self.knowledge.rtt());
         transport.stream_receive_window(varint(self.window));
-        // The budget bounds what streams hold, with room for new ones; a window that they share
-        // would let stalled ones stop all others.
-        transport.receive_window(VarInt::MAX);
+        // As much as is free; the budget follows it, and cuts who stalls before the window that
+        // all share is full.
+        transport.receive_window(varint(self.budget.window(1)));
         transport.send_window(u64::MAX);
         // A box opens streams to the hub only, and the hub counts them once it knows
         // the terminal.

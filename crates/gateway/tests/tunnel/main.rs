@@ -9,5 +9,6 @@
 mod bed;
 mod closes;
 mod falls_back;
+mod stalled;
 mod strangers;
 mod survives;

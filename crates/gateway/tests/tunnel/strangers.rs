@@ -76,3 +76,19 @@ async fn what_is_no_quic_leaves_the_hub_as_it_was() {
     crate::closes::echoes(bed.connect(server).await, 1000).await;
     assert_eq!(bed.hub.associations().len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_address_with_unfinished_handshakes_keeps_no_terminal_out() {
+    let bed = Bed::start_without_udp().await;
+    let mut silent = Vec::new();
+    for _ in 0..100 {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.3:0".parse().unwrap()).unwrap();
+        silent.push(socket.connect(bed.hub.address().unwrap()).await.unwrap());
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let terminal = bed.keys.terminal(bed.proxy.address, "");
+    tokio::time::timeout(Duration::from_secs(6), terminal.ready())
+        .await
+        .expect("the terminal is served");
+}

@@ -86,6 +86,13 @@ fn association(config: &Config, one: &Value) -> Vec<Finding> {
         return findings;
     }
     findings.extend(lost(config, one, peer));
+    if one["draining"] == true {
+        findings.push(warning(
+            "far end",
+            format!("{peer} is about to stop, and takes no new connections"),
+            "start it again; until then they pass directly or are refused ([tunnel] when_down)",
+        ));
+    }
     let configured = config.link.rtt.as_secs_f64();
     if let Some(rtt) = one["rtt_seconds"].as_f64() {
         let text = format!("round trip {} (configured {})", span(rtt), span(configured));

@@ -22,6 +22,11 @@ const AGAIN: Duration = Duration::from_secs(3);
 /// How long TCP is used where UDP is throttled, before UDP is tried again.
 const FASTER: Duration = Duration::from_secs(600);
 
+/// Whether the hub answers over UDP. One that is about to stop takes no connections over TCP either.
+fn answers(status: &Status) -> bool {
+    matches!(status.quic, Health::Up | Health::Draining)
+}
+
 /// Watches the association, and keeps the fallback ready while it is needed.
 pub(super) struct Backup {
     pub(super) pool: Arc<Pool>,
@@ -40,7 +45,7 @@ impl Backup {
         let mut health = self.status.subscribe();
         loop {
             tokio::select! {
-                stops = async { health.wait_for(|status| status.quic != Health::Up).await.is_err() } => {
+                stops = async { health.wait_for(|status| !answers(status)).await.is_err() } => {
                     if stops {
                         return;
                     }
@@ -53,7 +58,7 @@ impl Backup {
                     continue;
                 }
             }
-            let up = health.wait_for(|status| status.quic == Health::Up);
+            let up = health.wait_for(answers);
             if tokio::time::timeout(self.patience, up).await.is_ok() {
                 continue;
             }
@@ -89,7 +94,7 @@ impl Backup {
                     tokio::time::sleep(FASTER).await;
                 } else {
                     // It fails where the terminal stops.
-                    let _ = health.wait_for(|status| status.quic == Health::Up).await;
+                    let _ = health.wait_for(answers).await;
                 }
             };
             tokio::select! {

@@ -142,19 +142,24 @@ impl Client {
             loop {
                 let health = status.borrow_and_update().health;
                 if let (Health::Fallback, Some(pool)) = (health, &self.shared.fallback) {
-                    let halves = pool.take().await?;
+                    let (sender, receiver) = pool.take().await?;
                     self.shared.state.counters.fallback_connections.increment();
-                    return Ok(halves);
+                    let budget = self.shared.sending.budget();
+                    return Ok((sender.budgeted(budget), receiver.budgeted(budget)));
+                }
+                if health == Health::Draining {
+                    return Err(CloseReason::PeerGone);
                 }
                 // In an outage, what is written waits for its end.
                 let connection = self.connection();
                 if let Some(connection) = connection
                     && let Ok((send, receive)) = connection.open_bi().await
                 {
+                    let budget = self.shared.sending.budget();
                     let sender = Sender::quic(send)
                         .ranked(self.shared.sending.ranks())
-                        .budgeted(self.shared.sending.budget());
-                    return Ok((sender, Receiver::quic(receive)));
+                        .budgeted(budget);
+                    return Ok((sender, Receiver::quic(receive).budgeted(budget)));
                 }
                 status.changed().await.map_err(|_| CloseReason::PeerGone)?;
             }
@@ -260,7 +265,6 @@ impl Shared {
         let budget = self.sending.budget();
         let mut throttle = Throttle::new(self.state.rate(), budget);
         let lost = heartbeat::keep(connection, |beat| {
-            counters.memory_held.set(budget.held());
             listed.note_lost(beat.lost);
             let outage = beat.lost.is_some();
             let up = throttle.suspects(Instant::now(), outage, &beat.stats);
@@ -269,12 +273,22 @@ impl Shared {
                 // Where one is being looked into, this one waits for its successor.
                 let _ = self.suspect.try_send(direction);
             }
-            let health = if outage { Health::Outage } else { Health::Up };
+            listed.note_draining(beat.drains);
+            let health = match (beat.drains, outage) {
+                (true, _) => Health::Draining,
+                (false, true) => Health::Outage,
+                (false, false) => Health::Up,
+            };
             self.status.send_if_modified(|status| {
                 let changed = status.quic != health;
                 if changed {
                     status.reason = beat.lost.map(|lost| lost.words("hub"));
                     match &status.reason {
+                        _ if beat.drains => {
+                            let reason = "the hub is about to stop, and takes no new connections";
+                            status.reason = Some(reason.to_owned());
+                            tracing::warn!("{reason}");
+                        }
                         Some(reason) => {
                             counters.outages.increment();
                             tracing::warn!("{reason}");

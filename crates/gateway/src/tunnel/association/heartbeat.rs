@@ -12,8 +12,15 @@ use std::time::{Duration, Instant};
 
 /// The heartbeat's payload.
 const PAYLOAD: &[u8] = &[0];
-/// The content of a stream that says that UDP to the other box may be throttled.
-const THROTTLED: &[u8; 1] = &[1];
+/// What a box has to say, as the content of a stream of its own. A box of an earlier version reads
+/// those that it does not know, and ignores them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Notice {
+    /// UDP to the other box may be throttled.
+    Throttled = 1,
+    /// This box is about to stop, and takes no new connections.
+    Drains = 2,
+}
 
 /// Result of a check of the association.
 #[derive(Clone, Debug)]
@@ -24,23 +31,25 @@ pub(super) struct Beat {
     pub(super) lost: Option<Lost>,
     /// True where the other box suspects that UDP to this one is throttled.
     pub(super) warned: bool,
+    /// True once the other box has said that it is about to stop.
+    pub(super) drains: bool,
     /// Counters of the association's packets.
     pub(super) stats: ConnectionStats,
 }
 
-/// Lets the other box know that UDP to it may be throttled, by its own stream:
-/// a DATAGRAM would be lost where most packets are.
-pub(super) fn warn(connection: &Connection) {
-    let connection = connection.clone();
-    tokio::spawn(async move {
-        let mut stream = connection.open_uni().await?;
-        // Before all data.
-        let _ = stream.set_priority(i32::MAX);
-        let _ = stream.write(THROTTLED).await;
-        let _ = stream.finish();
-        let _ = stream.stopped().await;
-        Ok::<(), ConnectionError>(())
-    });
+/// Sends a notice, and returns when the other box has it. It has its own stream: a DATAGRAM would be
+/// lost where most packets are.
+///
+/// # Errors
+/// The association is lost.
+pub(super) async fn send(connection: &Connection, notice: Notice) -> Result<(), ConnectionError> {
+    let mut stream = connection.open_uni().await?;
+    // Before all data.
+    let _ = stream.set_priority(i32::MAX);
+    let _ = stream.write(&[notice as u8]).await;
+    let _ = stream.finish();
+    let _ = stream.stopped().await;
+    Ok(())
 }
 
 /// Keeps the heartbeat until the association is lost, and returns why it was.
@@ -50,7 +59,7 @@ pub(super) async fn keep(
 ) -> ConnectionError {
     let mut pulse = Pulse::new(Instant::now(), connection.stats().udp_rx.datagrams);
     let mut wait = Duration::ZERO;
-    let mut warned = false;
+    let (mut warned, mut drains) = (false, false);
     loop {
         tokio::select! {
             error = connection.closed() => return error,
@@ -59,7 +68,10 @@ pub(super) async fn keep(
             Ok(mut stream) = connection.accept_uni() => {
                 let mut payload = [0; 1];
                 let read = tokio::time::timeout(BEAT, stream.read_exact(&mut payload)).await;
-                warned |= matches!(read, Ok(Ok(()))) && payload == *THROTTLED;
+                if matches!(read, Ok(Ok(()))) {
+                    warned |= payload == [Notice::Throttled as u8];
+                    drains |= payload == [Notice::Drains as u8];
+                }
             }
             () = tokio::time::sleep(wait) => {}
         }
@@ -83,6 +95,7 @@ pub(super) async fn keep(
             rtt,
             lost: verdict.lost,
             warned: std::mem::take(&mut warned),
+            drains,
             stats,
         });
     }

@@ -53,6 +53,8 @@ pub enum Health {
     Outage,
     /// UDP does not pass, or is throttled; each connection has its own TLS connection.
     Fallback,
+    /// The other box is about to stop: connections that exist go on, and it takes no new ones.
+    Draining,
 }
 
 /// Status of the association, as the terminal sees it.

@@ -1,14 +1,16 @@
 //! The hub's side of the association.
 
-use super::{Close, HANDSHAKE, heartbeat, throttle::Throttle, words};
+use super::heartbeat::{self, Notice};
+use super::{Close, HANDSHAKE, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
+use crate::shares::Shares;
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{Hello, Welcome};
 use crate::tunnel::keys::{Identity, PublicKey};
 use crate::tunnel::priority::Ranks;
 use crate::tunnel::stream::{Receiver, Sender};
-use crate::tunnel::transport::{self, HALF_OPEN, Sending};
+use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connecting, Connection, Endpoint, Incoming, ServerConfig, VarInt};
 use ring::hkdf;
@@ -19,7 +21,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
+
+/// How long a terminal may take to send new connections elsewhere once it knows that this hub stops.
+const SWITCH: Duration = Duration::from_millis(1500);
 
 /// The hub's side: it accepts terminals until it is dropped.
 #[derive(Debug)]
@@ -49,7 +54,7 @@ impl Association {
         let sender = Sender::quic(send)
             .ranked(&self.ranks)
             .budgeted(&self.budget);
-        Some((sender, Receiver::quic(receive)))
+        Some((sender, Receiver::quic(receive).budgeted(&self.budget)))
     }
 
     /// Current address of the terminal.
@@ -65,6 +70,7 @@ struct Shared {
     connections: u32,
     handshake: Duration,
     half_open: Arc<Semaphore>,
+    shares: Arc<Shares>,
     /// Associations by terminal: one each, and those that earlier processes of the
     /// same terminal drain.
     associations: Mutex<HashMap<PublicKey, Vec<Association>>>,
@@ -110,12 +116,18 @@ impl Server {
             connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
             handshake: HANDSHAKE.max(8 * config.link.rtt),
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
+            shares: Shares::new(HALF_OPEN_SHARE),
             associations: Mutex::default(),
             state: Arc::clone(state),
             accepted,
         });
         let task = tokio::spawn(listen(Arc::clone(&shared)));
         Ok((Server { shared, task }, associations))
+    }
+
+    /// The memory of all streams.
+    pub(crate) fn budget(&self) -> &Arc<Budget> {
+        self.shared.sending.budget()
     }
 
     /// The established associations.
@@ -135,6 +147,27 @@ impl Server {
     /// Accepts no more associations; established ones continue.
     pub fn refuse(&self) {
         self.shared.endpoint.set_server_config(None);
+    }
+
+    /// Lets all terminals know that this hub is about to stop. Returns when those that can be reached
+    /// know it, and have had time to act on it, or after `most`.
+    pub(crate) async fn announce_stop(&self, most: Duration) {
+        let mut telling = JoinSet::new();
+        for association in self.associations() {
+            telling.spawn(async move {
+                let connection = association.connection;
+                heartbeat::send(&connection, Notice::Drains).await
+            });
+        }
+        if telling.is_empty() {
+            return;
+        }
+        let told = async {
+            while telling.join_next().await.is_some() {}
+            tokio::time::sleep(SWITCH).await;
+        };
+        // Those that are not reached find out when their connections are refused.
+        let _ = tokio::time::timeout(most, told).await;
     }
 
     /// Closes all associations; streams that are open are cut.
@@ -163,7 +196,9 @@ async fn listen(shared: Arc<Shared>) {
             }
             continue;
         }
-        let Ok(permit) = Arc::clone(&shared.half_open).try_acquire_owned() else {
+        let share = shared.shares.take(incoming.remote_address().ip());
+        let permit = Arc::clone(&shared.half_open).try_acquire_owned();
+        let (Some(share), Ok(permit)) = (share, permit) else {
             incoming.ignore();
             continue;
         };
@@ -183,7 +218,7 @@ async fn listen(shared: Arc<Shared>) {
                     return;
                 }
             };
-            drop(permit);
+            drop((permit, share));
             shared.serve(association).await;
         });
     }
@@ -277,10 +312,10 @@ impl Shared {
                 tracing::info!(%peer, "{}", lost.words("terminal"));
             }
             outage = beat.lost.is_some();
-            counters.memory_held.set(association.budget.held());
             if throttle.suspects(Instant::now(), outage, &beat.stats) {
                 tracing::info!(%peer, "UDP to the terminal may be throttled");
-                heartbeat::warn(&connection);
+                let connection = connection.clone();
+                tokio::spawn(async move { heartbeat::send(&connection, Notice::Throttled).await });
             }
         })
         .await;

@@ -65,7 +65,7 @@ impl Throttle {
             sent: stats.path.sent_packets,
             lost: stats.path.lost_packets,
         };
-        let slow = !outage && self.is_slow(sample, stats.path.rtt, self.budget.held());
+        let slow = !outage && self.is_slow(sample, stats.path.rtt, self.budget.unacknowledged());
         self.last = sample;
         self.slow = if slow { self.slow + 1 } else { 0 };
         let suspects = self.slow >= SAMPLES;
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn only_loss_or_a_queue_while_data_waits_below_half_the_rate_is_suspect() {
         let rate = watch::Sender::new(Some(Rate::from_mbps(20)));
-        let budget = Budget::new(100_000_000, 4_000_000);
+        let budget = Budget::new(100_000_000, 100_000_000, 4_000_000);
         let account = budget.account();
         let mut stats = ConnectionStats::default();
         stats.path.rtt = Duration::from_millis(550);

@@ -373,10 +373,14 @@ impl<S: AsyncWrite> Writer<'_, S> {
                 },
                 outgoing = self.from_sender.recv(), if !sent_end && !sender_gone => match outgoing {
                     Some(Outgoing::Data(data)) => {
+                        // One frame at a time, so that no second copy of all is held.
                         for part in data.chunks(MOST) {
+                            bytes.clear();
                             frame::encode(Frame::Data(part.len()), &mut bytes);
                             bytes.extend_from_slice(part);
+                            self.write(&bytes).await?;
                         }
+                        continue;
                     }
                     Some(Outgoing::End) => {
                         frame::encode(Frame::End, &mut bytes);

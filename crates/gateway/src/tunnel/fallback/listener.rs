@@ -2,10 +2,12 @@
 
 use super::Settings;
 use super::carrier::{self, AsSocket};
+use crate::descriptors;
+use crate::shares::Shares;
 use crate::tunnel::codec::Welcome;
 use crate::tunnel::keys::PublicKey;
 use crate::tunnel::stream::{Receiver, Sender};
-use crate::tunnel::transport::HALF_OPEN;
+use crate::tunnel::transport::{HALF_OPEN, HALF_OPEN_SHARE};
 use bytes::BytesMut;
 use std::io;
 use std::net::SocketAddr;
@@ -44,6 +46,7 @@ struct Shared {
     handshake: Duration,
     welcome: Welcome,
     half_open: Arc<Semaphore>,
+    shares: Arc<Shares>,
     places: Arc<Semaphore>,
     accepted: mpsc::Sender<Accepted>,
 }
@@ -65,6 +68,7 @@ impl Listener {
                 connections: u32::try_from(connections).unwrap_or(u32::MAX),
             },
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
+            shares: Shares::new(HALF_OPEN_SHARE),
             places: Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS))),
             accepted,
         };
@@ -95,15 +99,19 @@ async fn listen(listener: TcpListener, shared: Shared) {
             }
         };
         // Strangers are closed before anything is allocated for them.
+        if descriptors::is_reserved(&tcp) {
+            continue;
+        }
+        let share = shared.shares.take(address.ip());
         let half_open = Arc::clone(&shared.half_open).try_acquire_owned();
         let place = Arc::clone(&shared.places).try_acquire_owned();
-        let (Ok(half_open), Ok(place)) = (half_open, place) else {
+        let (Some(share), Ok(half_open), Ok(place)) = (share, half_open, place) else {
             continue;
         };
         let shared = shared.clone();
         tokio::spawn(async move {
             let greeted = tokio::time::timeout(shared.handshake, shared.greet(tcp)).await;
-            drop(half_open);
+            drop((half_open, share));
             match greeted.unwrap_or_else(|late| Err(late.into())) {
                 Ok((peer, sender, receiver)) => {
                     // It fails where the hub stops.

@@ -3,10 +3,11 @@
 use super::Settings;
 use super::carrier;
 use crate::CloseReason;
+use crate::descriptors;
 use crate::tunnel::codec::Welcome;
 use crate::tunnel::keys::SERVER_NAME;
 use crate::tunnel::stream::{Receiver, Sender};
-use crate::tunnel::transport::HALF_OPEN;
+use crate::tunnel::transport::HALF_OPEN_SHARE;
 use bytes::BytesMut;
 use rustls::pki_types::ServerName;
 use std::collections::VecDeque;
@@ -25,9 +26,9 @@ const WARM: (usize, usize) = (4, 64);
 /// After this time, one connection fewer is kept warm.
 const COOLING: Duration = Duration::from_secs(60);
 
-/// Most handshakes at the same time: half of what the hub admits, so that a burst of
+/// Most handshakes at the same time: as many as the hub admits of one address, so that a burst of
 /// clients waits here and is not turned away there.
-const HANDSHAKES: usize = HALF_OPEN / 2;
+const HANDSHAKES: usize = HALF_OPEN_SHARE;
 /// Pauses before a handshake is tried again that the hub closed before its greeting, as
 /// it does while other terminals fill its places.
 const AGAIN: [Duration; 5] = [
@@ -108,6 +109,9 @@ impl Pool {
         let _place = self.handshakes.acquire().await.map_err(io::Error::other)?;
         let handshake = async {
             let tcp = TcpStream::connect(self.hub).await?;
+            if descriptors::is_reserved(&tcp) {
+                return Err(io::Error::from_raw_os_error(libc::EMFILE));
+            }
             self.settings.apply(&tcp)?;
             let name = ServerName::try_from(SERVER_NAME).map_err(io::Error::other)?;
             let mut tls = self.connector.connect(name, tcp).await?;
@@ -149,7 +153,10 @@ impl Pool {
             Some(found) => Ok(found),
             None => self.connect().await.map_err(|error| {
                 tracing::debug!(%error, "no connection of the fallback");
-                CloseReason::PeerGone
+                match CloseReason::from_io(&error) {
+                    CloseReason::Limit => CloseReason::Limit,
+                    _ => CloseReason::PeerGone,
+                }
             }),
         }
     }
