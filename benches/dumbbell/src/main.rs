@@ -130,6 +130,7 @@ fn transport(setting: &Setting) -> Transport {
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
         kernel: bentpipe_tcp::KernelSettings::DEFAULT,
+        quic: None,
     }
 }
 

@@ -368,7 +368,8 @@ impl Host {
 
     /// The rate at which packets are spaced here, if they are.
     fn pace(&self) -> Option<Rate> {
-        if !self.is_connected {
+        // Who only acknowledges is not paced (RFC 9002, section 7.7).
+        if !self.is_connected || self.sending.stream.is_none() {
             return None;
         }
         let adapter = self.factory.as_ref()?.made.get()?;

@@ -29,7 +29,7 @@ bentpipe_document::table! {
     pub(super) LimitsTable at "limits", called "the limits of", example "[limits]\nconnections = 20000";
     /// connections at a time
     connections: u64 [integer(1, 10_000_000)], default 50_000;
-    /// payload that is held for connections, all together
+    /// payload that is held for connections, all together: sent and not acknowledged, or not read by its host, in QUIC's buffers and sockets too
     memory: Bytes [Kind::Size { min: 1 << 20, max: 1 << 40 }], default "256 MB";
     /// how long connections may go on after the gateway was told to stop
     drain: Span [SPAN], default "30 s";

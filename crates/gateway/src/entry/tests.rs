@@ -297,6 +297,7 @@ async fn an_early_answer_comes_before_the_server() {
 
 #[tokio::test]
 async fn silent_clients_keep_nobody_out() {
+    crate::descriptors::raise();
     let (address, mut arrivals, serving) = listening(Kind::Socks, Answer::Confirmed).await;
     let mut silent = Vec::new();
     // More than are read at a time, all of one address.

@@ -10,11 +10,14 @@ use crate::tunnel::{Receiver, Stall};
 use crate::{CloseReason, sys};
 use bytes::{Bytes, BytesMut};
 use std::os::fd::AsFd as _;
+use std::time::Duration;
 
 /// Bytes that are taken for a host before it reads.
 const AHEAD: usize = 1 << 20;
 /// Smallest and largest buffer, bytes.
 const BUFFER: (usize, usize) = (2 << 10, 64 << 10);
+/// Time between looks at what the host has taken out of its socket.
+const LOOK: Duration = Duration::from_millis(500);
 /// Bytes that the kernel holds for the host and has not sent, at most.
 const UNSENT: i32 = 128 << 10;
 
@@ -46,7 +49,7 @@ impl Slow {
         // The kernel refuses it to a socket that is gone, which the next write finds.
         let _ = sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT);
         let mut held = Held::of(std::mem::take(chunks));
-        stall.begins();
+        let mut before = u64::MAX;
         let outcome = loop {
             let takes = receiver.takes_ahead() && !self.ended && held.length < AHEAD;
             let behind = if takes || self.ended {
@@ -54,7 +57,13 @@ impl Slow {
             } else {
                 receiver.behind()
             };
-            stall.holds(held.memory() as u64 + sys::unacknowledged(socket) + behind);
+            let left = sys::unacknowledged(socket);
+            // Long before the socket is writable again the host may take what is in it.
+            if left < before {
+                stall.begins();
+                before = left;
+            }
+            stall.holds(held.memory() as u64 + left, behind);
             tokio::select! {
                 biased;
                 ready = end.writable() => break ready.map_err(Broken::Tcp),
@@ -64,6 +73,7 @@ impl Slow {
                     // The receiver reports it again when what is before it is written.
                     Ok(None) | Err(_) => self.ended = true,
                 },
+                () = tokio::time::sleep(LOOK) => {}
             }
         };
         stall.moves();

@@ -31,6 +31,7 @@ use readers::Readers;
 const LEAST: (u64, u64) = (64 * 1024, 2 * 1024);
 /// Least window of an association, bytes, however little is free.
 const LEAST_WINDOW: u64 = 256 * 1024;
+
 /// The memory that all streams of a box share.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -70,10 +71,20 @@ impl Budget {
 
     /// Bytes that the other box may have under way to this one on each of so many associations.
     pub(crate) fn window(&self, associations: usize) -> u64 {
+        let held = self.held();
+        // What is unread in QUIC's buffers lies within the windows and is not taken off them again.
         // An eighth is kept for hosts that do read.
-        let free = self.memory.saturating_sub(self.held());
-        let all = free.max(self.memory / 8);
-        (all / associations.max(1) as u64).max(LEAST_WINDOW)
+        let behind = self.readers.behind();
+        let free = self.memory.saturating_sub(held.saturating_sub(behind));
+        let all = free.max(behind + self.memory / 8);
+        // Most associations are idle most of the time: while memory is not short, each may
+        // fill the window of a stream.
+        let least = if held < self.memory / 2 {
+            self.window.max(LEAST_WINDOW)
+        } else {
+            LEAST_WINDOW
+        };
+        (all / associations.max(1) as u64).max(least)
     }
 
     /// Bytes that one stream may have under way to this box.

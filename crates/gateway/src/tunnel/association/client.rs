@@ -29,6 +29,9 @@ const REPLACED: Duration = Duration::from_secs(30);
 /// tried over TCP.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How long connections still go to a hub that is about to stop: less than it takes them for.
+const NOTICE: Duration = Duration::from_secs(1);
+
 /// The terminal's side of the association. It connects, and connects again for
 /// ever, until it is dropped.
 #[derive(Debug)]
@@ -140,14 +143,18 @@ impl Client {
         let mut status = self.shared.status.subscribe();
         let open = async {
             loop {
-                let health = status.borrow_and_update().health;
+                let (health, since) = {
+                    let status = status.borrow_and_update();
+                    (status.health, status.since)
+                };
                 if let (Health::Fallback, Some(pool)) = (health, &self.shared.fallback) {
                     let (sender, receiver) = pool.take().await?;
                     self.shared.state.counters.fallback_connections.increment();
                     let budget = self.shared.sending.budget();
                     return Ok((sender.budgeted(budget), receiver.budgeted(budget)));
                 }
-                if health == Health::Draining {
+                // Until interception is off, connections come that the hub still takes.
+                if health == Health::Draining && since.elapsed() > NOTICE {
                     return Err(CloseReason::PeerGone);
                 }
                 // In an outage, what is written waits for its end.

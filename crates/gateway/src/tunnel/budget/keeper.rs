@@ -11,6 +11,9 @@ use tokio::task::spawn_blocking;
 
 /// Time between looks.
 const TICK: Duration = Duration::from_millis(250);
+/// Least time between two growths of a window: quinn lets the other box send that much more at once,
+/// whatever it was shrunk by before.
+const GROWTH: Duration = Duration::from_secs(1);
 /// Time between returns of memory to the system.
 const TRIM: Duration = Duration::from_secs(5);
 /// What connections held at least, bytes, before their memory is returned.
@@ -50,12 +53,15 @@ pub(in crate::tunnel) async fn keep(budget: Weak<Budget>, state: Arc<SharedState
         let mut now = HashMap::new();
         for connection in quic {
             let id = connection.stable_id();
-            let mut set: u64 = windows.get(&id).copied().unwrap_or(0);
-            if set.abs_diff(window) > window / 8 {
-                set = window;
+            let known: Option<(u64, Instant)> = windows.get(&id).copied();
+            let (mut set, mut since) = known.unwrap_or((0, Instant::now()));
+            let shrinks = window < set - set / 8;
+            let grows = window > set + set / 8 && since.elapsed() >= GROWTH;
+            if known.is_none() || shrinks || grows {
+                (set, since) = (window, Instant::now());
                 connection.set_receive_window(VarInt::from_u64(set).unwrap_or(VarInt::MAX));
             }
-            now.insert(id, set);
+            now.insert(id, (set, since));
         }
         windows = now;
         let held = held + CONNECTION * counters.connections_active.get();

@@ -15,8 +15,9 @@ pub(super) const HURRY: Duration = Duration::from_secs(1);
 /// The hosts that read more slowly than their data arrives.
 #[derive(Debug, Default)]
 pub(super) struct Readers {
-    /// Bytes that are held for them.
+    /// Bytes that are held for them, and those of them that lie unread in QUIC's buffers.
     held: AtomicU64,
+    behind: AtomicU64,
     number: AtomicU64,
     /// Those that take nothing, in the order in which they stopped.
     stalled: Mutex<BTreeMap<u64, (Instant, Arc<Reader>)>>,
@@ -25,6 +26,7 @@ pub(super) struct Readers {
 #[derive(Debug, Default)]
 struct Reader {
     held: AtomicU64,
+    behind: AtomicU64,
     is_cut: AtomicBool,
     cut: Notify,
 }
@@ -32,6 +34,11 @@ struct Reader {
 impl Readers {
     pub(super) fn held(&self) -> u64 {
         self.held.load(Relaxed)
+    }
+
+    /// Bytes of these that lie unread in QUIC's buffers.
+    pub(super) fn behind(&self) -> u64 {
+        self.behind.load(Relaxed)
     }
 
     fn stalled(&self) -> MutexGuard<'_, BTreeMap<u64, (Instant, Arc<Reader>)>> {
@@ -62,7 +69,8 @@ impl Readers {
                 break;
             }
             reader.is_cut.store(true, Relaxed);
-            self.held.fetch_sub(reader.held.swap(0, Relaxed), Relaxed);
+            renew(&self.held, &reader.held, 0);
+            renew(&self.behind, &reader.behind, 0);
             reader.cut.notify_one();
             first.remove();
             count += 1;
@@ -107,15 +115,14 @@ impl Stall {
         }
     }
 
-    /// Notes the bytes that are held for it.
-    pub(crate) fn holds(&self, bytes: u64) {
+    /// Notes the bytes that are held for it outside QUIC's buffers, and `behind` them there.
+    pub(crate) fn holds(&self, bytes: u64, behind: u64) {
         let readers = &self.budget.readers;
         // Against a cut, which takes what is held off the sum.
         let _order = readers.stalled();
         if !self.reader.is_cut.load(Relaxed) {
-            let before = self.reader.held.swap(bytes, Relaxed);
-            readers.held.fetch_add(bytes, Relaxed);
-            readers.held.fetch_sub(before, Relaxed);
+            renew(&readers.held, &self.reader.held, bytes + behind);
+            renew(&readers.behind, &self.reader.behind, behind);
         }
     }
 
@@ -128,8 +135,15 @@ impl Stall {
 impl Drop for Stall {
     fn drop(&mut self) {
         self.moves();
-        self.holds(0);
+        self.holds(0, 0);
     }
+}
+
+/// Replaces a part of `sum` by `bytes`.
+fn renew(sum: &AtomicU64, part: &AtomicU64, bytes: u64) {
+    let before = part.swap(bytes, Relaxed);
+    sum.fetch_add(bytes, Relaxed);
+    sum.fetch_sub(before, Relaxed);
 }
 
 #[cfg(test)]
@@ -141,7 +155,7 @@ mod tests {
     fn stall(budget: &Arc<Budget>, bytes: u64) -> Stall {
         let mut stall = budget.stall();
         stall.begins();
-        stall.holds(bytes);
+        stall.holds(bytes, 0);
         stall
     }
 
@@ -166,7 +180,7 @@ mod tests {
         assert!(is_cut(&all[0]).await && !is_cut(&all[1]).await);
         assert_eq!((budget.held(), readers.count()), (50 * MB, 5));
         // What it holds until it has gone is counted no more.
-        all[0].holds(20 * MB);
+        all[0].holds(20 * MB, 0);
         assert_eq!(budget.held(), 50 * MB);
         all.push(stall(&budget, 30 * MB));
         assert_eq!(readers.cut(budget.memory, Instant::now() + HURRY), 1);
@@ -183,5 +197,21 @@ mod tests {
         assert_eq!(budget.readers.cut(budget.memory, later), 0);
         assert_eq!(budget.window(1), 50 * MB);
         assert_eq!(budget.window(5), 10 * MB);
+    }
+
+    #[test]
+    fn associations_keep_a_stream_s_window_until_memory_is_short() {
+        let budget = Budget::new(100 * MB, 100 * MB, 4 * MB);
+        let first = stall(&budget, 49 * MB);
+        assert_eq!(budget.window(1000), 4 * MB);
+        let _second = stall(&budget, MB);
+        assert_eq!(budget.window(1000), super::super::LEAST_WINDOW);
+        // What is unread in QUIC's buffers has its place in the windows already.
+        first.holds(9 * MB, 40 * MB);
+        assert_eq!(budget.window(1), 90 * MB);
+        first.holds(9 * MB, 85 * MB);
+        assert_eq!(budget.window(1), (85 + 12) * MB + MB / 2);
+        drop(first);
+        assert_eq!(budget.window(1), 99 * MB);
     }
 }

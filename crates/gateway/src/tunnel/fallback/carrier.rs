@@ -373,13 +373,7 @@ impl<S: AsyncWrite> Writer<'_, S> {
                 },
                 outgoing = self.from_sender.recv(), if !sent_end && !sender_gone => match outgoing {
                     Some(Outgoing::Data(data)) => {
-                        // One frame at a time, so that no second copy of all is held.
-                        for part in data.chunks(MOST) {
-                            bytes.clear();
-                            frame::encode(Frame::Data(part.len()), &mut bytes);
-                            bytes.extend_from_slice(part);
-                            self.write(&bytes).await?;
-                        }
+                        self.write_data(&data).await?;
                         continue;
                     }
                     Some(Outgoing::End) => {
@@ -398,17 +392,42 @@ impl<S: AsyncWrite> Writer<'_, S> {
         Ok(self.writing)
     }
 
-    /// Writes; after a cut, only for a while.
     async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let write = async {
-            self.writing.write_all(bytes).await?;
-            self.writing.flush().await
-        };
-        let mut write = pin!(write);
-        tokio::select! {
-            biased;
-            written = &mut write => written,
-            () = self.shared.hurry.notified() => timeout(HURRY, write).await?,
-        }
+        let Writer {
+            writing, shared, ..
+        } = self;
+        hurried(shared, async {
+            writing.write_all(bytes).await?;
+            writing.flush().await
+        })
+        .await
+    }
+
+    /// Writes data in frames, one at a time, so that no second copy of all is held.
+    async fn write_data(&mut self, data: &[u8]) -> io::Result<()> {
+        let Writer {
+            writing, shared, ..
+        } = self;
+        hurried(shared, async {
+            let mut bytes = Vec::new();
+            for part in data.chunks(MOST) {
+                bytes.clear();
+                frame::encode(Frame::Data(part.len()), &mut bytes);
+                bytes.extend_from_slice(part);
+                writing.write_all(&bytes).await?;
+            }
+            writing.flush().await
+        })
+        .await
+    }
+}
+
+/// Writes; after a cut, only for a while.
+async fn hurried(shared: &Shared, write: impl Future<Output = io::Result<()>>) -> io::Result<()> {
+    let mut write = pin!(write);
+    tokio::select! {
+        biased;
+        written = &mut write => written,
+        () = shared.hurry.notified() => timeout(HURRY, write).await?,
     }
 }
