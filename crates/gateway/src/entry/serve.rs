@@ -84,7 +84,7 @@ where
         listener: listener.into_tokio()?,
         settings,
         requests: Arc::new(Semaphore::new(REQUESTS)),
-        shares: Shares::new(SHARE),
+        shares: Shares::new(SHARE, REQUESTS / 2),
     });
     let tasks = (0..TASKS).map(|_| tokio::spawn(accept(Arc::clone(&shared), handle.clone())));
     Ok(Serving {

@@ -116,7 +116,7 @@ impl Server {
             connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
             handshake: HANDSHAKE.max(8 * config.link.rtt),
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
-            shares: Shares::new(HALF_OPEN_SHARE),
+            shares: Shares::new(HALF_OPEN_SHARE, 0),
             associations: Mutex::default(),
             state: Arc::clone(state),
             accepted,

@@ -68,7 +68,7 @@ impl Listener {
                 connections: u32::try_from(connections).unwrap_or(u32::MAX),
             },
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
-            shares: Shares::new(HALF_OPEN_SHARE),
+            shares: Shares::new(HALF_OPEN_SHARE, 0),
             places: Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS))),
             accepted,
         };
