@@ -30,8 +30,6 @@ use std::time::{Duration, Instant};
 
 /// No window is smaller, packets (RFC 9002, section 7.2).
 const SMALLEST: Segments = 2.0;
-/// Headers of UDP and IPv4; the shaper counts what each packet really has.
-const HEADERS: f64 = 28.0;
 /// A window for which quinn does not pace.
 pub const UNPACED: u64 = 1 << 33;
 /// Longest time that an acknowledgement waits for more packets (RFC 9000, section
@@ -330,7 +328,8 @@ impl<P: Path> State<P> {
 
     /// Part of an IP packet that counts as a segment.
     fn payload(&self) -> f64 {
-        self.mss() / (self.mss() + HEADERS)
+        // The shaper counts what each packet really has.
+        self.mss() / (self.mss() + f64::from(crate::IP_HEADERS))
     }
 
     /// Passes the state of the path on, where it has changed or `min_rtt` is new.

@@ -26,7 +26,7 @@ mod settings;
 pub use clock::Clock;
 pub use host::{Datagram, Host, Sum};
 pub use quinn_proto::Side;
-pub use settings::{Own, Pacing, Settings, SettingsError};
+pub use settings::{Own, Pacing, SMALLEST_PAYLOAD, Settings, SettingsError};
 
 /// Headers of IPv4 and UDP around each datagram, bytes.
 pub const IP_HEADERS: u16 = 28;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Payload of UDP that every path carries, bytes (RFC 9000, section 14).
-const SMALLEST: u16 = 1200;
+pub const SMALLEST_PAYLOAD: u16 = 1200;
 
 /// How a sender spaces its packets where its control does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -84,7 +84,7 @@ impl Settings {
     /// The packets are smaller than QUIC allows.
     pub fn check(&self) -> Result<(), SettingsError> {
         match self.mtu {
-            Some(mtu) if mtu < SMALLEST => Err(SettingsError::Mtu(mtu)),
+            Some(mtu) if mtu < SMALLEST_PAYLOAD => Err(SettingsError::Mtu(mtu)),
             _ => Ok(()),
         }
     }

@@ -242,13 +242,14 @@ fn settings(transport: &Transport) -> Settings {
         Some(bentpipe_tcp::Pacing::Window { gain, .. }) => Pacing::Window(gain),
     };
     let mtu = quic.and_then(|quic| quic.mtu);
+    let defaults = Settings::default();
     Settings {
         mtu: mtu.map(|mtu| u16::try_from(mtu).unwrap_or(u16::MAX)),
         initial_window: transport.initial_window,
         initial_ssthresh: transport.initial_ssthresh,
         pacing,
         batch: if quic.is_some_and(|quic| quic.batches) {
-            10
+            defaults.batch
         } else {
             1
         },
@@ -256,7 +257,7 @@ fn settings(transport: &Transport) -> Settings {
         send_window: transport.send_buffer,
         receive_window: transport.receive_buffer,
         ecn: transport.ecn,
-        ..Settings::default()
+        ..defaults
     }
 }
 

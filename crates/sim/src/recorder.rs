@@ -32,11 +32,9 @@ impl Recorder {
 
     pub(crate) fn sender(&mut self, now: Time, s: &Snapshot, endpoint: &Endpoint, spurious: u64) {
         let phase = s.phase.name();
-        if now < self.next_sender && phase == self.last_phase {
+        if !self.takes_sender(now, phase) {
             return;
         }
-        self.next_sender = now + self.interval;
-        self.last_phase = phase;
         let counters = endpoint.counters();
         self.series.sender.push(SenderSample {
             at: now,
@@ -53,13 +51,20 @@ impl Recorder {
 
     /// The same of a QUIC sender, with the payload of UDP that it has sent.
     pub(crate) fn quic(&mut self, sample: SenderSample, sent: Bytes) {
-        if sample.at < self.next_sender && sample.phase == self.last_phase {
-            return;
+        if self.takes_sender(sample.at, sample.phase) {
+            self.series.sent.push((sample.at, sent));
+            self.series.sender.push(sample);
         }
-        self.next_sender = sample.at + self.interval;
-        self.last_phase = sample.phase;
-        self.series.sent.push((sample.at, sent));
-        self.series.sender.push(sample);
+    }
+
+    /// True if a sample of the sender is taken now: the interval is over, or the phase another.
+    fn takes_sender(&mut self, now: Time, phase: &'static str) -> bool {
+        let takes = now >= self.next_sender || phase != self.last_phase;
+        if takes {
+            self.next_sender = now + self.interval;
+            self.last_phase = phase;
+        }
+        takes
     }
 
     pub(crate) fn delivered(&mut self, now: Time, bytes: u64, last: bool) {

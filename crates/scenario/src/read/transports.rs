@@ -9,6 +9,7 @@ use bentpipe_document::{
     Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Problem, Reported,
     Value,
 };
+use bentpipe_quic::SMALLEST_PAYLOAD;
 use bentpipe_tcp::{
     CongestionControlChoice, NOT_OF_QUIC, Protocol, Suggested, Transport, TransportError,
     TransportSettings,
@@ -298,7 +299,7 @@ fn fits_quic(
     let place_of = |key: &str| context.table.get(key).map_or(one.place, |e| e.item.place);
     if settings
         .mss
-        .is_some_and(|mss| !(1200..=65_000).contains(&mss))
+        .is_some_and(|mss| !(u32::from(SMALLEST_PAYLOAD)..=65_000).contains(&mss))
     {
         let message = "a QUIC packet has 1200 bytes of UDP payload or more".to_owned();
         let help = "RFC 9000, section 14: every path carries them";

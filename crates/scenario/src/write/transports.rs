@@ -169,10 +169,7 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
         table.put("recovery", word_of(&Recovery::ALL, &t.recovery));
     }
     table.put_as::<Bytes, _>("mss", &Bytes::new(u64::from(t.mss)));
-    table.put("initial_window", t.initial_window);
-    let unlimited = || Value::from("unlimited");
-    let ssthresh = t.initial_ssthresh.map_or_else(unlimited, Value::from);
-    table.put("initial_ssthresh", ssthresh);
+    put_start(&mut table, t);
     if t.kernel.send_memory.is_some() {
         table.put("buffers", word_of(&Buffers::ALL, &Buffers::Stock));
     } else {
@@ -202,16 +199,21 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
     Ok(table)
 }
 
+/// Window and slow start threshold at the start.
+fn put_start(table: &mut Table, t: &Transport) {
+    table.put("initial_window", t.initial_window);
+    let unlimited = || Value::from("unlimited");
+    let ssthresh = t.initial_ssthresh.map_or_else(unlimited, Value::from);
+    table.put("initial_ssthresh", ssthresh);
+}
+
 /// What a transport of QUIC has besides its congestion control.
 fn put_quic(table: &mut Table, t: &Transport, quic: &QuicSettings) {
     table.put("protocol", word_of(&Protocol::ALL, &Protocol::Quic));
     if let Some(mtu) = quic.mtu {
         table.put_as::<Bytes, _>("mss", &Bytes::new(u64::from(mtu)));
     }
-    table.put("initial_window", t.initial_window);
-    let unlimited = || Value::from("unlimited");
-    let ssthresh = t.initial_ssthresh.map_or_else(unlimited, Value::from);
-    table.put("initial_ssthresh", ssthresh);
+    put_start(table, t);
     table.put_as::<Bytes, _>("send_buffer", &t.send_buffer.min(LARGEST_BUFFER));
     table.put_as::<Bytes, _>("receive_buffer", &t.receive_buffer.min(LARGEST_BUFFER));
     if let Some((count, timer)) = &quic.acks {
