@@ -4,7 +4,7 @@
 //! namespace; the links between them are the emulator's, on its own thread.
 //! The applications of the flows run on real sockets, each side on a thread, and
 //! what they did is seen by the packets at the hosts' devices and by TCP_INFO of
-//! the senders. [`run`] yields the same [`Outcome`] as the simulator.
+//! the senders. A flow over QUIC has the simulator's endpoints on UDP sockets. [`run`] yields the same [`Outcome`] as the simulator.
 //!
 //! What Linux cannot do is refused before anything is built ([`refusals`]); what it does
 //! differently is listed in [`Run::notes`].
@@ -23,6 +23,7 @@ mod host;
 mod ledger;
 mod message;
 mod options;
+mod quic;
 mod segment;
 mod setup;
 mod socket;
@@ -38,7 +39,8 @@ pub use options::Options;
 use crate::emulator::{self, Emulator, Pairs, Report};
 use bench::Bench;
 use bentpipe_outcome::Outcome;
-use bentpipe_scenario::{Handshake, NodeId, Scenario};
+use bentpipe_scenario::{Flow, Handshake, NodeId, Scenario};
+use bentpipe_tcp::CongestionControlChoice;
 use boxes::{AHEAD, Boxes};
 use control::Controls;
 use setup::Setup;
@@ -55,7 +57,7 @@ pub struct Run {
     pub outcome: Outcome,
     /// Report of the emulator, and whether it kept up.
     pub report: Report,
-    /// The transport of each flow, in words: `cubic`, or `udp`.
+    /// The transport of each flow, in words: `cubic`, `cubic over QUIC`, or `udp`.
     pub controls: Vec<String>,
     /// Differences of Linux from the scenario, in words.
     pub notes: Vec<String>,
@@ -91,7 +93,11 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
                 flow.name
             ));
         }
-        if let Some(Err(refused)) = flow.transport.as_ref().map(Setup::new) {
+        let over_tcp = flow.transport.as_ref().filter(|t| t.quic.is_none());
+        if let Some(refused) = quic::over_quic(flow).and_then(quic::refusal) {
+            why.push(format!("flow `{}`: {refused}", flow.name));
+        }
+        if let Some(Err(refused)) = over_tcp.map(Setup::new) {
             why.extend(refused.iter().map(|w| format!("flow `{}`: {w}", flow.name)));
         }
         if flow.from == flow.to {
@@ -138,7 +144,8 @@ fn run_hosts(scenario: &Scenario, options: Options, boxes: Option<&Boxes>) -> Re
     let mut loaded = Controls::default();
     let mut setups: Vec<Option<Setup>> = Vec::with_capacity(scenario.flows.len());
     for flow in &scenario.flows {
-        let mut setup = flow.transport.as_ref().and_then(|t| Setup::new(t).ok());
+        let over_tcp = flow.transport.as_ref().filter(|t| t.quic.is_none());
+        let mut setup = over_tcp.and_then(|t| Setup::new(t).ok());
         if let Some(setup) = &mut setup {
             setup.control_name = loaded.name(&setup.control)?;
         }
@@ -163,7 +170,7 @@ fn run_hosts(scenario: &Scenario, options: Options, boxes: Option<&Boxes>) -> Re
     Ok(Run {
         outcome: done.outcome,
         report: done.report,
-        controls: setups.iter().map(control).collect(),
+        controls: scenario.flows.iter().zip(&setups).map(control).collect(),
         notes,
     })
 }
@@ -191,10 +198,15 @@ fn emulator_options(scenario: &Scenario, options: &Options) -> emulator::Options
 }
 
 /// The transport of a flow, in words.
-fn control(setup: &Option<Setup>) -> String {
-    setup
-        .as_ref()
-        .map_or_else(|| "udp".to_owned(), |setup| setup.control.to_string())
+fn control((flow, setup): (&Flow, &Option<Setup>)) -> String {
+    match (setup, quic::over_quic(flow)) {
+        (Some(setup), _) => setup.control.to_string(),
+        (None, Some(transport)) => match &transport.congestion_control {
+            CongestionControlChoice::Named(name) => format!("{name} over QUIC"),
+            _ => "QUIC".to_owned(),
+        },
+        (None, None) => "udp".to_owned(),
+    }
 }
 
 /// What Linux does in its own way: each once, with whom it is about.

@@ -7,14 +7,15 @@ use crate::pacer::Pacer;
 use crate::seeds::{self, Ids, ResetKey, TokenKey};
 use crate::session::Config;
 use crate::settings::{Factory, Pacing, Settings, SettingsError};
+use crate::streams::{Exchanges, Sending};
 use bentpipe_cc::{Controller, Fault};
 use bentpipe_units::{Duration as Span, Rate, Time};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
-    ClientConfig, ConnectionEvent, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
-    EndpointConfig, Event, ServerConfig, Side, StreamEvent, StreamId, Transmit,
-    ValidationTokenConfig, VarInt,
+    ClientConfig, ConnectionEvent, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
+    EndpointConfig, Event, ServerConfig, Side, StreamEvent, Transmit, ValidationTokenConfig,
+    VarInt,
 };
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -23,9 +24,6 @@ use std::sync::Arc;
 /// Addresses of the two ends (RFC 5737).
 const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 50_000);
 const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 443);
-
-/// Data of streams: zeros, of which no copy is made.
-static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
 /// A datagram on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,22 +68,10 @@ pub struct Host {
     buffer: Vec<u8>,
     ready: VecDeque<Datagram>,
     sending: Sending,
+    exchanges: Exchanges,
     received: u64,
     is_connected: bool,
     error: Option<String>,
-}
-
-/// The stream that this end sends.
-#[derive(Debug, Default)]
-struct Sending {
-    stream: Option<StreamId>,
-    /// Bytes not yet given to the stream.
-    left: u64,
-    /// The stream ends with them.
-    last: bool,
-    is_finished: bool,
-    /// All of it has been acknowledged.
-    is_acknowledged: bool,
 }
 
 impl std::fmt::Debug for Host {
@@ -162,6 +148,7 @@ impl Host {
             buffer: Vec::new(),
             ready: VecDeque::new(),
             sending: Sending::default(),
+            exchanges: Exchanges::default(),
             received: 0,
             is_connected: false,
             error: None,
@@ -182,16 +169,37 @@ impl Host {
 
     /// The application writes `bytes` more to its one stream; with `last` nothing follows.
     pub fn write(&mut self, bytes: u64, last: bool) {
-        self.sending.left = self.sending.left.saturating_add(bytes);
-        self.sending.last |= last;
+        self.sending.write(bytes, last);
         self.fill();
     }
 
     /// The application has nothing more to send than what the stream has taken.
     pub fn withdraw(&mut self) {
-        self.sending.left = 0;
-        self.sending.last = true;
+        self.sending.withdraw();
+        self.exchanges.withdraw();
         self.fill();
+    }
+
+    /// A client asks: a request of `bytes` on a stream of its own (RFC 9114, section 4.1).
+    pub fn ask(&mut self, bytes: u64) {
+        self.exchanges.ask(bytes);
+        self.fill();
+    }
+
+    /// A server answers the oldest request that has arrived in whole and is not answered yet, with
+    /// `bytes` on the request's stream. False if there is none.
+    pub fn answer(&mut self, bytes: u64) -> bool {
+        let answers = self.exchanges.answer(bytes);
+        if answers {
+            self.fill();
+        }
+        answers
+    }
+
+    /// Responses that have arrived in whole so far; at a server, requests.
+    #[must_use]
+    pub const fn completed(&self) -> u64 {
+        self.exchanges.completed
     }
 
     /// Closes the connection. What is not acknowledged is not sent again.
@@ -202,35 +210,11 @@ impl Host {
         }
     }
 
-    /// Gives the stream what it takes.
+    /// Gives the streams what they take.
     fn fill(&mut self) {
-        let sending = &mut self.sending;
-        let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_connected) else {
-            return;
-        };
-        if sending.is_finished || (sending.left == 0 && !sending.last) {
-            return;
-        }
-        let stream = match sending.stream {
-            Some(stream) => stream,
-            None => match connection.streams().open(Dir::Uni) {
-                Some(stream) => *sending.stream.insert(stream),
-                None => return,
-            },
-        };
-        let mut stream = connection.send_stream(stream);
-        while sending.left > 0 {
-            let part = sending.left.min(ZEROS.len() as u64) as usize;
-            let mut chunks = [Bytes::from_static(&ZEROS[..part])];
-            match stream.write_chunks(&mut chunks) {
-                Ok(written) => sending.left -= written.bytes as u64,
-                // The window for what is unacknowledged is full, or the other end's for what
-                // it has not read: `Writable` comes when that has changed.
-                Err(_) => return,
-            }
-        }
-        if sending.last {
-            sending.is_finished = stream.finish().is_ok();
+        if let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_connected) {
+            self.sending.fill(connection);
+            self.exchanges.fill(connection);
         }
     }
 
@@ -299,18 +283,16 @@ impl Host {
                 Event::ConnectionLost { reason } => self.error = Some(reason.to_string()),
                 Event::Stream(StreamEvent::Opened { dir }) => {
                     while let Some(stream) = connection.streams().accept(dir) {
-                        self.received += read(connection, stream);
+                        self.received += self.exchanges.read(connection, stream);
                     }
                 }
                 Event::Stream(StreamEvent::Readable { id }) => {
-                    self.received += read(connection, id);
+                    self.received += self.exchanges.read(connection, id);
                 }
                 Event::Stream(StreamEvent::Writable { .. } | StreamEvent::Available { .. }) => {
                     fills = true;
                 }
-                Event::Stream(StreamEvent::Finished { .. }) => {
-                    self.sending.is_acknowledged = true;
-                }
+                Event::Stream(StreamEvent::Finished { id }) => self.sending.finished(id),
                 Event::Stream(StreamEvent::Stopped { .. })
                 | Event::HandshakeDataReady
                 | Event::DatagramReceived
@@ -368,8 +350,8 @@ impl Host {
 
     /// The rate at which packets are spaced here, if they are.
     fn pace(&self) -> Option<Rate> {
-        // Who only acknowledges is not paced (RFC 9002, section 7.7).
-        if !self.is_connected || self.sending.stream.is_none() {
+        // Who only asks or acknowledges is not paced (RFC 9002, section 7.7).
+        if !self.is_connected || !(self.sending.has_begun() || self.exchanges.has_answered()) {
             return None;
         }
         let adapter = self.factory.as_ref()?.made.get()?;
@@ -405,7 +387,7 @@ impl Host {
         self.is_connected
     }
 
-    /// Bytes of the other end's stream that have arrived in order.
+    /// Bytes of the other end's streams that have arrived in order.
     #[must_use]
     pub const fn received(&self) -> u64 {
         self.received
@@ -414,7 +396,7 @@ impl Host {
     /// The other end has acknowledged all of this end's stream.
     #[must_use]
     pub const fn is_acknowledged(&self) -> bool {
-        self.sending.is_acknowledged
+        self.sending.is_acknowledged()
     }
 
     /// Why there is no connection any more.
@@ -465,21 +447,6 @@ impl Host {
             acks: stats.frame_rx.acks,
         }
     }
-}
-
-/// Reads what a stream has in order; returns the bytes.
-fn read(connection: &mut quinn_proto::Connection, stream: StreamId) -> u64 {
-    let mut stream = connection.recv_stream(stream);
-    let Ok(mut chunks) = stream.read(true) else {
-        return 0;
-    };
-    let mut bytes = 0;
-    while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-        bytes += chunk.bytes.len() as u64;
-    }
-    // The next `transmit` sends the windows that this opens.
-    let _ = chunks.finalize();
-    bytes
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod pacer;
 mod seeds;
 pub mod session;
 mod settings;
+mod streams;
 
 pub use clock::Clock;
 pub use host::{Datagram, Host, Sum};

@@ -11,8 +11,8 @@ pub(crate) enum Incompatibility {
     Pauses,
     /// The imitated agents of ns-2 know one connection.
     Connections,
-    /// QUIC carries one stream one way so far.
-    OneStream,
+    /// A QUIC connection is opened once.
+    OneConnection,
 }
 
 /// The reason why `transport` cannot carry `application`.
@@ -24,15 +24,8 @@ pub(crate) fn incompatibility(
     if ideal && application.with_pauses().is_some() {
         return Some(Incompatibility::Pauses);
     }
-    let is_stream = matches!(
-        application,
-        Application::Transfer { .. }
-            | Application::Persistent
-            | Application::ConstantRate { .. }
-            | Application::OnOff { .. }
-    );
-    if transport.quic.is_some() && !is_stream {
-        return Some(Incompatibility::OneStream);
+    if transport.quic.is_some() && application.reopens() {
+        return Some(Incompatibility::OneConnection);
     }
     let one_way = transport.profile.rules().stack.is_ns2();
     (one_way && application.reopens()).then_some(Incompatibility::Connections)

@@ -27,6 +27,7 @@ mod hash;
 mod incompatible;
 mod model;
 mod queue_length;
+mod quic;
 mod read;
 mod route;
 mod schema;
@@ -47,6 +48,7 @@ pub use model::{
     Middlebox, Node, NodeId, Offload, Pep, RouteChange, Scenario, Split, SplitPep,
 };
 pub use queue_length::QueueLength;
+pub use quic::{quic_settings, refused_over_quic};
 pub use schema::{LARGEST_COUNT, reference, schema};
 pub use template::template;
 pub use write::WriteError;

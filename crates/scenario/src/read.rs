@@ -14,6 +14,7 @@ mod middleboxes;
 mod nodes;
 mod protection;
 pub(crate) mod queues;
+mod quic;
 mod routers;
 pub(crate) mod slots;
 mod space;

@@ -1,6 +1,7 @@
 //! The exchanges of a flow in which `to` asks and `from` answers, over its
 //! endpoints: see [`bentpipe_traffic::Requester`].
 
+use crate::quic::QuicFlow;
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake};
 use bentpipe_tcp::{Endpoint, Transmit, Transport};
@@ -18,6 +19,9 @@ pub(crate) struct Exchanges {
     due: u64,
     /// A response is in progress.
     waits: bool,
+    /// Requests so far, and the response that the last one asks for.
+    requests: u64,
+    response: Bytes,
 }
 
 /// What a new connection is made of.
@@ -46,6 +50,8 @@ impl Exchanges {
             asked: 0,
             due: 0,
             waits: false,
+            requests: 0,
+            response: Bytes::ZERO,
         }))
     }
 
@@ -75,11 +81,44 @@ impl Exchanges {
                 client.open(now, net);
             }
         }
+        let request = self.next(now);
+        client.write(now, request, net);
+    }
+
+    /// The client asks on a stream of its own.
+    pub(crate) fn ask_quic<T: Transmit>(&mut self, now: Time, quic: &mut QuicFlow, net: &mut T) {
+        let request = self.next(now);
+        quic.ask(now, request, net);
+    }
+
+    /// The next request.
+    fn next(&mut self, now: Time) -> Bytes {
         let exchange = self.requester.request(now);
         self.waits = true;
         self.asked += exchange.request.get();
         self.due += exchange.response.get();
-        client.write(now, exchange.request, net);
+        self.response = exchange.response;
+        self.requests += 1;
+        exchange.request
+    }
+
+    /// The server answers if the request has arrived in whole; returns what follows at the client,
+    /// once the response has arrived there in whole.
+    pub(crate) fn follow_quic<T: Transmit>(
+        &mut self,
+        now: Time,
+        quic: &mut QuicFlow,
+        net: &mut T,
+    ) -> Option<Next> {
+        // One is asked for at a time.
+        if self.waits && quic.requests() == self.requests {
+            quic.answer(now, self.response, net);
+        }
+        if !self.waits || quic.responses() < self.requests {
+            return None;
+        }
+        self.waits = false;
+        Some(self.requester.responded(now))
     }
 
     /// The server answers if the request has arrived in whole.

@@ -258,7 +258,12 @@ impl Running {
     }
 
     fn send_request<T: Transmit>(&mut self, now: Time, net: &mut T) {
-        if let (Some(exchanges), Some((server, client))) = (&mut self.exchanges, self.ends.pair()) {
+        let Some(exchanges) = &mut self.exchanges else {
+            return;
+        };
+        if let Ends::Quic(quic) = &mut self.ends {
+            exchanges.ask_quic(now, quic, net);
+        } else if let Some((server, client)) = self.ends.pair() {
             exchanges.ask(now, server, client, net);
         }
     }
@@ -421,7 +426,22 @@ impl Running {
         let Ends::Quic(quic) = &mut self.ends else {
             return;
         };
-        if self.first_data_at.is_none() && quic.is_connected() {
+        if let Some(exchanges) = &mut self.exchanges {
+            match exchanges.follow_quic(now, quic, net) {
+                None => {}
+                Some(Next::At(at)) => self.next_request_at = at,
+                Some(Next::Done) => {
+                    self.completed_at = Some(now);
+                    self.ended = true;
+                    quic.close(now, net);
+                }
+            }
+        }
+        let may_send = match self.exchanges {
+            Some(_) => quic.requests() > 0,
+            None => quic.is_connected(),
+        };
+        if self.first_data_at.is_none() && may_send {
             self.first_data_at = Some(now);
         }
         let delivered = quic.delivered();

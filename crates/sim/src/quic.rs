@@ -6,9 +6,9 @@
 use crate::RunError;
 use bentpipe_cc::{Controller, Fault};
 use bentpipe_outcome::{FlowCounts, FlowOutcome, SenderSample};
-use bentpipe_quic::{Datagram, Host, IP_HEADERS, Pacing, Settings};
+use bentpipe_quic::{Datagram, Host, IP_HEADERS};
 use bentpipe_random::Stream;
-use bentpipe_scenario::Flow;
+use bentpipe_scenario::{Flow, quic_settings};
 use bentpipe_tcp::packet::ecn;
 use bentpipe_tcp::{Packet, Transmit, Transport};
 use bentpipe_traffic::Application;
@@ -47,7 +47,8 @@ impl Way {
     }
 }
 
-/// Both ends of a QUIC connection, the `from` side first, which opens it.
+/// Both ends of a QUIC connection, the `from` side first. It opens the connection unless `to`
+/// asks.
 #[derive(Debug)]
 pub(crate) struct QuicFlow {
     hosts: [Host; 2],
@@ -56,6 +57,8 @@ pub(crate) struct QuicFlow {
     /// The endpoints that they are in the network.
     endpoints: [u32; 2],
     deadlines: [Time; 2],
+    /// The side that opens the connection.
+    opener: usize,
     pub(crate) has_own_control: bool,
 }
 
@@ -77,12 +80,18 @@ impl QuicFlow {
             None => build()?,
         };
         let has_own_control = matches!(sending, Controller::Custom(_));
-        let settings = settings(transport);
+        let settings = quic_settings(transport);
         let mut stream = Stream::new(seed, &format!("quic {}", flow.name));
         let client = bentpipe_quic::Side::Client;
         let server = bentpipe_quic::Side::Server;
-        let from = Host::new(client, &settings, sending, stream.bits());
-        let to = Host::new(server, &settings, build()?, stream.bits());
+        let opener = usize::from(flow.application.asks());
+        let sides = if opener == 0 {
+            [client, server]
+        } else {
+            [server, client]
+        };
+        let from = Host::new(sides[0], &settings, sending, stream.bits());
+        let to = Host::new(sides[1], &settings, build()?, stream.bits());
         Ok(Box::new(QuicFlow {
             hosts: [
                 from.map_err(|e| fails(e.to_string()))?,
@@ -91,18 +100,44 @@ impl QuicFlow {
             ways: Default::default(),
             endpoints: [2 * index, 2 * index + 1],
             deadlines: [Time::MAX; 2],
+            opener,
             has_own_control,
         }))
     }
 
     pub(crate) fn start<T: Transmit>(&mut self, now: Time, application: &Application, net: &mut T) {
-        self.hosts[0].open(now);
+        self.hosts[self.opener].open(now);
         match application {
             Application::Transfer { size } => self.hosts[0].write(size.get(), true),
             Application::Persistent => self.hosts[0].write(u64::MAX, false),
             _ => {}
         }
-        self.flush(now, 0, net);
+        self.flush(now, self.opener, net);
+    }
+
+    /// `to` asks, on a stream of its own.
+    pub(crate) fn ask<T: Transmit>(&mut self, now: Time, request: Bytes, net: &mut T) {
+        self.hosts[1].ask(request.get());
+        self.flush(now, 1, net);
+    }
+
+    /// `from` answers the oldest request that has arrived in whole.
+    pub(crate) fn answer<T: Transmit>(&mut self, now: Time, response: Bytes, net: &mut T) -> bool {
+        let answers = self.hosts[0].answer(response.get());
+        if answers {
+            self.flush(now, 0, net);
+        }
+        answers
+    }
+
+    /// Responses that have arrived in whole.
+    pub(crate) fn responses(&self) -> u64 {
+        self.hosts[1].completed()
+    }
+
+    /// Requests that have arrived in whole.
+    pub(crate) fn requests(&self) -> u64 {
+        self.hosts[0].completed()
     }
 
     pub(crate) fn write<T: Transmit>(&mut self, now: Time, bytes: u64, last: bool, net: &mut T) {
@@ -230,34 +265,6 @@ impl QuicFlow {
             o.max_cwnd = view.max_cwnd;
             o.recoveries = view.reductions;
         }
-    }
-}
-
-/// The endpoint's settings.
-fn settings(transport: &Transport) -> Settings {
-    let quic = transport.quic;
-    let pacing = match quic.and_then(|quic| quic.pacing) {
-        None => Pacing::Quinn,
-        Some(bentpipe_tcp::Pacing::Off) => Pacing::Off,
-        Some(bentpipe_tcp::Pacing::Window { gain, .. }) => Pacing::Window(gain),
-    };
-    let mtu = quic.and_then(|quic| quic.mtu);
-    let defaults = Settings::default();
-    Settings {
-        mtu: mtu.map(|mtu| u16::try_from(mtu).unwrap_or(u16::MAX)),
-        initial_window: transport.initial_window,
-        initial_ssthresh: transport.initial_ssthresh,
-        pacing,
-        batch: if quic.is_some_and(|quic| quic.batches) {
-            defaults.batch
-        } else {
-            1
-        },
-        acks: quic.and_then(|quic| quic.acks),
-        send_window: transport.send_buffer,
-        receive_window: transport.receive_buffer,
-        ecn: transport.ecn,
-        ..defaults
     }
 }
 

@@ -149,6 +149,13 @@ impl Row {
 }
 
 impl Answer {
+    /// True if something that is compared, or that others run, goes over QUIC.
+    #[must_use]
+    pub fn has_quic(&self) -> bool {
+        let mut all = self.candidates.iter().chain([&self.other]);
+        all.any(|candidate| candidate.setting.quic)
+    }
+
     /// The recommended row; `None` if nothing that can be recommended ended.
     #[must_use]
     pub fn recommended(&self) -> Option<&Row> {

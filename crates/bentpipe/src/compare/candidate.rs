@@ -41,6 +41,8 @@ pub enum Availability {
     Setting,
     /// Another congestion control that comes with Linux.
     Module,
+    /// A congestion control that QUIC libraries have.
+    Quic,
     /// A congestion control that bentpipe loads into the running kernel.
     Kernel,
     /// The two boxes of `bentpipe gateway` run it between them.
@@ -60,6 +62,7 @@ impl Availability {
             Availability::Default => "default",
             Availability::Setting => "setting",
             Availability::Module => "in Linux",
+            Availability::Quic => "in QUIC libraries",
             Availability::Kernel => "bentpipe kernel",
             Availability::Gateway => "bentpipe gateway",
             Availability::Absent => "not in Linux",
@@ -75,6 +78,7 @@ impl Availability {
             Availability::Default
                 | Availability::Setting
                 | Availability::Module
+                | Availability::Quic
                 | Availability::Kernel
                 | Availability::Gateway
         )
@@ -95,6 +99,8 @@ pub struct Candidate {
     pub availability: Availability,
     /// The transport that is simulated.
     pub transport: Transport,
+    /// The transport of the catalogue that a Linux host has under its name.
+    pub(crate) base: Option<&'static str>,
     /// A congestion control of the program that takes the place of the
     /// transport's.
     pub(crate) own: Option<OwnControl>,

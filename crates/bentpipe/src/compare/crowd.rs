@@ -152,11 +152,12 @@ impl Crowd<'_> {
     fn by_transport(&self) -> Vec<(&Transport, Vec<String>)> {
         let mut found: Vec<(&Transport, Vec<String>)> = Vec::new();
         for (i, candidate) in (0u32..).zip(&self.users) {
-            // Uploads pass the proxy end to end, and calls are no TCP.
-            if matches!(
+            // Uploads pass the proxy end to end; calls and QUIC are no TCP.
+            let is_passed = matches!(
                 self.work.traffic.of_user(i),
                 Activity::Upload | Activity::Call
-            ) {
+            );
+            if is_passed || candidate.transport.quic.is_some() {
                 continue;
             }
             let flows = self.work.flows(i).into_iter();
@@ -173,8 +174,10 @@ impl Crowd<'_> {
     fn server_transport(&self, transport: &Transport) -> Transport {
         let is_bound = transport.congestion_control == CongestionControlChoice::Ideal;
         match self.pep {
-            // The bound is one of the whole way.
-            Pep::Split | Pep::Gateway if !is_bound => self.default.clone(),
+            // The bound is one of the whole way, and no proxy ends a QUIC connection.
+            Pep::Split | Pep::Gateway if !is_bound && transport.quic.is_none() => {
+                self.default.clone()
+            }
             _ => transport.clone(),
         }
     }
@@ -297,6 +300,42 @@ mod tests {
         // What crosses the link beside them does not cross the internet.
         assert_eq!(none.flows[3].forward.len(), 1);
         assert_eq!(scenario(Pep::Snoop).middleboxes[0].toward.len(), 1);
+    }
+
+    #[test]
+    fn quic_passes_proxies() {
+        let path = NetworkPath {
+            server_rtt: Some(Duration::from_millis(50)),
+            ..path()
+        };
+        let lineup = Lineup::new(Hosts::Linux, &path, 1);
+        let of = |name: &str| lineup.candidate(name.parse().unwrap()).unwrap();
+        let (cubic, quic) = (of("cubic"), of("cubic + IW 20 + QUIC"));
+        assert_eq!(quic.transport.initial_window, 20.0);
+        for pep in [Pep::Split, Pep::Gateway] {
+            let crowd = Crowd {
+                users: vec![&cubic, &quic],
+                work: Work {
+                    traffic: Traffic::Web,
+                    size: Bytes::new(100_000),
+                    bitrate: Rate::from_mbps(1),
+                    pages: 2,
+                },
+                pep,
+                terminals: 1,
+                default: &cubic.transport,
+                background: None,
+                stagger: Duration::ZERO,
+                runner: None,
+                limits: Limits::default(),
+            };
+            let (scenario, users) = crowd.scenario(&path).unwrap();
+            assert_eq!(users, 4);
+            let is_split: Vec<bool> = scenario.flows.iter().map(|f| f.split.is_some()).collect();
+            assert_eq!(is_split, [true, true, false, false], "{pep:?}");
+            let done = crowd.run(&path, &Options::default()).unwrap();
+            assert!(done.flows.iter().all(|flow| flow.transfer_time.is_some()));
+        }
     }
 
     #[test]

@@ -173,6 +173,7 @@ pub(super) fn own(name: String, own: OwnControl) -> Candidate {
         setting: Setting::of(&name),
         name,
         own: Some(own),
+        base: None,
         room: None,
         clamp: None,
         preset: Vec::new(),
@@ -214,6 +215,7 @@ impl Lineup {
             own: None,
             room: None,
             clamp: None,
+            base: None,
             preset: switch,
         });
     }

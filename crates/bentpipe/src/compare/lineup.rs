@@ -8,6 +8,8 @@ use super::setting::{self, Setting};
 use super::{entries, linux};
 use crate::Error;
 use bentpipe_cc::nearest;
+use bentpipe_scenario::refused_over_quic;
+use bentpipe_tcp::{Protocol, Transport, TransportSettings, find_transport};
 use bentpipe_units::Bytes;
 
 impl Hosts {
@@ -58,6 +60,9 @@ const ON_DEMAND: [&str; 8] = [
     "mtsi-320k",
     "hybla-unpaced",
 ];
+
+/// Congestion controls that most libraries of QUIC have.
+const IN_QUIC_LIBRARIES: [&str; 3] = [DEFAULT, "reno", "bbr"];
 
 /// What of the catalogue is there for one path: names and settings are looked up
 /// here.
@@ -155,12 +160,19 @@ impl<'a> Lineup<'a> {
         };
         let mut candidate = plain.clone();
         candidate.name = setting.to_string();
+        if setting.quic {
+            over_quic(&mut candidate)?;
+        }
         self.refine(&mut candidate, &setting);
         candidate.setting = setting;
         candidate.transport.name.clone_from(&candidate.name);
         if let Err(why) = candidate.transport.controller() {
             let name = &candidate.name;
             return Err(Error::setting("transport", format!("{name}: {why}")));
+        }
+        if let Some(why) = refused(&candidate.transport) {
+            let name = &candidate.name;
+            return Err(Error::setting("transport", format!("`{name}`: {why}")));
         }
         Ok(candidate)
     }
@@ -181,6 +193,9 @@ impl<'a> Lineup<'a> {
             let room = room.max(linux::STOCK_WINDOW);
             candidate.room = Some(room);
             transport.receive_buffer = room;
+            if transport.quic.is_some() {
+                transport.send_buffer = room;
+            }
         }
         if let Some(clamp) = setting.clamp {
             let segments = (f64::from(self.path.bdp_segments()) * clamp) as u32;
@@ -228,6 +243,40 @@ fn all(hosts: Hosts, path: &NetworkPath) -> Vec<Candidate> {
         Hosts::Linux => linux::all(),
         Hosts::Rfc => entries::all(path),
     }
+}
+
+/// The same congestion control over QUIC, as `protocol = "quic"` in a scenario has it. Its window
+/// for data that the other end has not read is that of stock Linux, which QUIC libraries have, too
+/// (Chromium: 6 MB a stream).
+fn over_quic(candidate: &mut Candidate) -> Result<(), Error> {
+    let named = candidate.base.and_then(find_transport);
+    let Some(named) = named else {
+        let name = &candidate.name;
+        let why = format!(
+            "`{name}`: QUIC is compared with the congestion controls of Linux only, and not with \
+             `--hosts rfc` or controls of one's own program"
+        );
+        return Err(Error::setting("transport", why));
+    };
+    let settings = TransportSettings {
+        protocol: Some(Protocol::Quic),
+        send_buffer: Some(linux::STOCK_WINDOW),
+        receive_buffer: Some(linux::STOCK_WINDOW),
+        ..TransportSettings::default()
+    };
+    candidate.transport = settings.over(named.settings()).resolve(&candidate.name);
+    candidate.availability = match IN_QUIC_LIBRARIES.contains(&candidate.setting.control.as_str()) {
+        true => Availability::Quic,
+        false => Availability::Absent.max(candidate.availability),
+    };
+    candidate.about = format!("{}, over QUIC", candidate.setting.control);
+    Ok(())
+}
+
+/// Why a transport cannot run over QUIC, where it is to.
+fn refused(transport: &Transport) -> Option<String> {
+    let quic = transport.quic.is_some();
+    quic.then(|| refused_over_quic(transport)).flatten()
 }
 
 fn wrong(name: &str, why: &setting::SettingError) -> Error {

@@ -61,7 +61,7 @@ fn stock(control: &'static Described) -> Option<Candidate> {
 
 fn candidate(
     name: &str,
-    transport: &str,
+    transport: &'static str,
     about: String,
     availability: Availability,
 ) -> Option<Candidate> {
@@ -78,6 +78,7 @@ fn candidate(
         about,
         availability,
         transport: above.over(below).resolve(name),
+        base: Some(transport),
         own: None,
         room: None,
         clamp: None,

@@ -34,6 +34,8 @@ pub struct Setting {
     /// `buffers`: send and receive buffers that hold what the link and its queue
     /// do.
     pub buffers: bool,
+    /// `QUIC`: what is sent goes over QUIC, whose congestion control this is.
+    pub quic: bool,
     /// `k=4`: parameters of the congestion control, as given.
     pub parameters: Vec<(String, String)>,
 }
@@ -62,6 +64,13 @@ impl Setting {
         self
     }
 
+    /// The same over QUIC.
+    #[must_use]
+    pub fn over_quic(mut self) -> Setting {
+        self.quic = true;
+        self
+    }
+
     /// True if nothing is refined.
     #[must_use]
     pub fn is_plain(&self) -> bool {
@@ -81,6 +90,11 @@ impl Setting {
             twice(self.parameters.iter().any(|(known, _)| *known == name))?;
             self.parameters.push((name, value));
             self.parameters.sort();
+            return Ok(());
+        }
+        if lower == "quic" {
+            twice(self.quic)?;
+            self.quic = true;
             return Ok(());
         }
         if lower == "buffers" {
@@ -112,12 +126,12 @@ impl Setting {
             return Ok(());
         }
         let word = lower.split_whitespace().next().unwrap_or("");
-        let near = nearest(word, ["IW", "clamp", "buffers"]);
+        let near = nearest(word, ["IW", "clamp", "buffers", "QUIC"]);
         let near = near.map_or_else(|| ".".to_owned(), |n| format!("; did you mean `{n}`?"));
         Err(SettingError(format!(
             "`{whole}` refines nothing{near} Expected `IW 32` (the initial window, segments), \
-             `clamp 1 BDP` (the window at most), `buffers` (that hold what the link does), or a \
-             parameter of the congestion control, such as `k=4`"
+             `clamp 1 BDP` (the window at most), `buffers` (that hold what the link does), `QUIC` \
+             (instead of TCP), or a parameter of the congestion control, such as `k=4`"
         )))
     }
 }
@@ -134,7 +148,8 @@ impl fmt::Display for Setting {
         if let Some(clamp) = self.clamp {
             write!(f, " + clamp {clamp} BDP")?;
         }
-        f.write_str(if self.buffers { " + buffers" } else { "" })
+        f.write_str(if self.buffers { " + buffers" } else { "" })?;
+        f.write_str(if self.quic { " + QUIC" } else { "" })
     }
 }
 
@@ -208,6 +223,8 @@ mod tests {
             "westwood+ + IW 32",
             "cubic + clamp 1 BDP",
             "cubic + IW 32 + clamp 0.5 BDP + buffers",
+            "bbr + QUIC",
+            "cubic + IW 32 + buffers + QUIC",
             "bp_mtsi + thresholds=20-30-40 + IW 6",
         ] {
             let setting: Setting = text.parse().unwrap();
@@ -216,6 +233,7 @@ mod tests {
         }
         for (typed, shown) in [
             ("cubic+iw32", "cubic + IW 32"),
+            ("bbr+quic+iw 20", "bbr + IW 20 + QUIC"),
             (" cubic +Buffers+IW 4", "cubic + IW 4 + buffers"),
             ("cubic + clamp 2bdp", "cubic + clamp 2 BDP"),
         ] {

@@ -56,6 +56,9 @@ impl Candidate {
                 commands: self.preset.clone(),
             };
         }
+        if self.setting.quic {
+            return self.in_a_quic_library();
+        }
         let commands = self.commands(build);
         let text = match (pep, commands.is_empty()) {
             (Pep::Split, true) => "At the gateway: a proxy that splits TCP connections, such as \
@@ -76,6 +79,39 @@ impl Candidate {
                 commands: Vec::new(),
             },
             _ => SwitchOn { text, commands },
+        }
+    }
+
+    /// QUIC runs in the server's program, which chooses by itself.
+    fn in_a_quic_library(&self) -> SwitchOn {
+        if self.availability != Availability::Quic {
+            return SwitchOn {
+                text: "No QUIC library has this congestion control: this is a prediction."
+                    .to_owned(),
+                commands: Vec::new(),
+            };
+        }
+        let control = &self.setting.control;
+        let mut commands = vec![format!(
+            "bind quic4@:443 ssl crt FILE alpn h3 quic-cc-algo {}   # HAProxy",
+            if control == "reno" {
+                "newreno"
+            } else {
+                control
+            }
+        )];
+        if let Some(window) = self.setting.initial_window {
+            commands = vec![
+                format!("config.set_cc_algorithm_name(\"{control}\")?;   // quiche, in Rust"),
+                format!("config.set_initial_congestion_window_packets({window});"),
+            ];
+        }
+        SwitchOn {
+            text: "QUIC runs in the server's program: choose the congestion control in its \
+                   configuration or its QUIC library; users change nothing, and a proxy that splits \
+                   TCP does nothing for it. For example:"
+                .to_owned(),
+            commands,
         }
     }
 
@@ -114,7 +150,10 @@ impl Candidate {
                 lines.push(format!("bentpipe kernel load {control}{set}"));
                 lines.push(choose);
             }
-            Availability::Gateway | Availability::Absent | Availability::Reference => {
+            Availability::Quic
+            | Availability::Gateway
+            | Availability::Absent
+            | Availability::Reference => {
                 return Vec::new();
             }
         }
@@ -180,6 +219,16 @@ mod tests {
             ["ip route change default via GATEWAY initcwnd 32 cwnd lock 500"]
         );
         assert_eq!(lines("cubic + buffers", Pep::None, false).len(), 2);
+    }
+
+    #[test]
+    fn quic_is_configured_in_the_program() {
+        let haproxy = lines("reno + QUIC", Pep::Split, false);
+        assert_eq!(haproxy.len(), 1);
+        assert!(haproxy[0].contains("quic-cc-algo newreno"), "{haproxy:?}");
+        let quiche = lines("bbr + IW 32 + QUIC", Pep::None, false);
+        assert!(quiche[1].contains("packets(32)"), "{quiche:?}");
+        assert!(lines("hybla + QUIC", Pep::None, false).is_empty());
     }
 
     #[test]

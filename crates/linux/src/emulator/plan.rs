@@ -228,12 +228,6 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
         }
     }
     for flow in &scenario.flows {
-        if flow.transport.as_ref().is_some_and(|t| t.quic.is_some()) {
-            why.push(format!(
-                "flow `{}` runs QUIC, which is simulated only",
-                flow.name
-            ));
-        }
         if let Some(bytes) = datagram(flow).filter(|bytes| *bytes > LONGEST) {
             why.push(format!(
                 "flow `{}` sends packets of {bytes}, and those of IP have {LONGEST} at most",

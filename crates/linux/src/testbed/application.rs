@@ -4,10 +4,11 @@
 use super::clock::Clock;
 use super::host::Host;
 use super::message::Message;
+use super::quic::{self, Quic};
 use super::setup::Setup;
 use super::socket::{self, Connection, PORT};
 use bentpipe_traffic::{Application, Exchange, Next, Requester, Source};
-use bentpipe_units::{Bytes, Time};
+use bentpipe_units::{Bytes, Duration, Time};
 use socket2::Socket;
 use std::io;
 use std::net::SocketAddr;
@@ -30,6 +31,8 @@ pub(crate) struct Work<'a> {
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     pub(crate) seed: u64,
+    /// Interval of time series.
+    pub(crate) series: Option<Duration>,
     pub(crate) clock: &'a Clock,
     pub(crate) messages: Sender<Message>,
 }
@@ -53,6 +56,8 @@ pub(crate) enum Ready<'a> {
     Tcp(Tcp<'a>, Socket),
     /// The sockets of both sides.
     Udp([Socket; 2]),
+    /// A flow over QUIC.
+    Quic(Box<Quic>),
 }
 
 /// Task of a thread.
@@ -138,6 +143,20 @@ impl<'a> Work<'a> {
                 Box::new(move || self.report("from", self.send_datagrams(from))),
                 Box::new(move || other.report("to", other.receive_datagrams(to))),
             ],
+            Ready::Quic(quic) => {
+                let [near, far] = [self.over_quic(), self.over_quic()];
+                if self.application.asks() {
+                    let (exchanges, asked) = channel();
+                    return [
+                        Box::new(move || self.report("from", near.answer(quic, &asked))),
+                        Box::new(move || other.report("to", far.ask(quic, &exchanges))),
+                    ];
+                }
+                [
+                    Box::new(move || self.report("from", near.send(quic))),
+                    Box::new(move || other.report("to", far.receive(quic))),
+                ]
+            }
             Ready::Tcp(tcp, listener) if self.application.asks() => {
                 let (exchanges, asked) = channel();
                 [
@@ -149,6 +168,21 @@ impl<'a> Work<'a> {
                 Box::new(move || self.report("from", self.send(tcp))),
                 Box::new(move || other.report("to", other.receive(tcp, listener))),
             ],
+        }
+    }
+
+    /// The same flow, as the ends of a QUIC connection know it.
+    fn over_quic(&self) -> quic::Work<'a> {
+        quic::Work {
+            flow: self.flow,
+            name: self.name,
+            application: self.application,
+            start: self.start,
+            stop: self.stop,
+            seed: self.seed,
+            series: self.series,
+            clock: self.clock,
+            messages: self.messages.clone(),
         }
     }
 

@@ -16,7 +16,9 @@ use bentpipe_units::Bytes;
 pub fn as_run_on_linux(scenario: &Scenario) -> Scenario {
     let mut changed = scenario.clone();
     for flow in &mut changed.flows {
+        // QUIC runs the same endpoints on both.
         if let Some(transport) = &mut flow.transport
+            && transport.quic.is_none()
             && let Ok(setup) = Setup::new(transport)
         {
             *transport = of(transport, &setup);

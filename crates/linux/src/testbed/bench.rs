@@ -7,6 +7,7 @@ use super::gateway::Gateway;
 use super::gauges::Gauges;
 use super::host::Host;
 use super::ledger::Ledger;
+use super::quic::{self, Quic};
 use super::setup::Setup;
 use super::watch::Watcher;
 use super::{Error, GatewayError, Options, collect, socket};
@@ -83,15 +84,23 @@ impl<'a> Bench<'a> {
     }
 
     /// Makes the sockets of a flow that others call.
-    fn ready(&self, index: usize) -> io::Result<Ready<'_>> {
+    fn ready(&self, index: usize, gauges: &[Gauges]) -> io::Result<Ready<'_>> {
         let flow = &self.scenario.flows[index];
         let hosts = [self.host(flow.from)?, self.host(flow.to)?];
         let addresses = [0, 1].map(|end| {
             let address = emulator::ipv4(index, end);
             SocketAddr::new(address.into(), socket::PORT)
         });
+        let [from, to] = addresses;
+        if let Some(transport) = quic::over_quic(flow) {
+            let sockets = [
+                hosts[0].enter(|| socket::quic(from, to))?,
+                hosts[1].enter(|| socket::quic(to, from))?,
+            ];
+            let seen = gauges[index].quic.clone();
+            return Ok(Ready::Quic(Box::new(Quic::new(transport, sockets, seen))));
+        }
         let Some(setup) = &self.setups[index] else {
-            let [from, to] = addresses;
             return Ok(Ready::Udp([
                 hosts[0].enter(|| socket::udp(from, to))?,
                 hosts[1].enter(|| socket::udp(to, from))?,
@@ -123,17 +132,17 @@ impl<'a> Bench<'a> {
                 Some(Gateway::start(program, scenario, boxes, &emulator)?)
             }
         };
+        let gauges: Arc<Vec<Gauges>> =
+            Arc::new(scenario.flows.iter().map(|_| Gauges::default()).collect());
         let mut ready = Vec::with_capacity(scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
-            ready.push(self.ready(index).map_err(|why| Error::Socket {
+            ready.push(self.ready(index, &gauges).map_err(|why| Error::Socket {
                 flow: flow.name.clone(),
                 why,
             })?);
         }
         let starts: Vec<Time> = scenario.flows.iter().map(|f| start(f, options)).collect();
         let (messages, heard) = channel();
-        let gauges: Arc<Vec<Gauges>> =
-            Arc::new(scenario.flows.iter().map(|_| Gauges::default()).collect());
         let mut ledger = Ledger::new(scenario, options, gauges.clone(), messages.clone());
         let stop = emulator.stop();
         let origin = Instant::now();
@@ -161,6 +170,7 @@ impl<'a> Bench<'a> {
                     start: starts[index],
                     stop: flow.stop,
                     seed: options.seed,
+                    series: options.series,
                     clock: &clock,
                     messages: messages.clone(),
                 };

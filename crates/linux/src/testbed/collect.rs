@@ -6,12 +6,14 @@
 //! | links, crossings | the emulator's links |
 //! | drops and losses of flows | the emulator |
 //! | timeouts, recoveries, reductions, largest window, the sender's series | TCP_INFO of the sender's socket (see [`gauges`](super::gauges)) |
+//! | of flows over QUIC all of that but drops | their endpoints (see [`quic`](super::quic)) |
 //! | pages | the clock of the side that asks |
 //! | events | nothing: zero |
 
 use super::Options;
 use super::gauges::Watched;
 use super::ledger::{FlowLedger, Ledger};
+use super::quic::Seen;
 use crate::emulator::Report;
 use bentpipe_outcome::{Checkpoint, FlowCounts, FlowLinkStats, FlowOutcome, FlowSeries, Outcome};
 use bentpipe_scenario::{Flow, Handshake, LinkId, Scenario};
@@ -25,6 +27,8 @@ pub(crate) struct Noted {
     pub(crate) report: ClientReport,
     /// When the side that asks had the last response.
     pub(crate) last_response_at: Option<Time>,
+    /// Of a flow over QUIC.
+    pub(crate) quic: Option<Seen>,
 }
 
 /// What it all adds up to.
@@ -58,13 +62,17 @@ pub(crate) fn outcome(
         .zip(ledger.flows)
         .zip(noted)
         .zip(starts);
-    for (((flow, seen), noted), start) in each {
+    for (((flow, seen), mut noted), start) in each {
         flows.push(of_flow(flow, *start, &seen, &noted));
+        let delivered = match &mut noted.quic {
+            Some(quic) => std::mem::take(&mut quic.delivered),
+            None => seen.delivered,
+        };
         if options.series.is_some() {
             all_series.push(FlowSeries {
                 flow: flow.name.clone(),
                 sender: noted.watched.samples,
-                delivered: seen.delivered,
+                delivered,
                 sent: seen.sent,
                 held: Vec::new(),
             });
@@ -88,9 +96,13 @@ pub(crate) fn outcome(
 
 fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOutcome {
     let tracker = &seen.tracker;
+    let data_at = match &noted.quic {
+        Some(quic) => quic.connected_at,
+        None => tracker.first_data_at,
+    };
     let counts_from = match flow.handshake {
         Handshake::Counted => seen.opened_at(),
-        Handshake::NotCounted | Handshake::Skipped => tracker.first_data_at,
+        Handshake::NotCounted | Handshake::Skipped => data_at,
     };
     // Datagrams have no handshake.
     let counts_from = match flow.transport {
@@ -98,11 +110,19 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         None => start,
     };
     let [first_delivery_at, last_delivery_at] = seen.delivery();
-    let completed_at = seen.completed_at.or(noted.last_response_at);
+    let acknowledged_at = noted.quic.as_ref().and_then(|quic| quic.acknowledged_at);
+    let completed_at = match &noted.quic {
+        Some(_) => acknowledged_at.or(noted.last_response_at),
+        None => seen.completed_at.or(noted.last_response_at),
+    };
     let counts = FlowCounts {
         timeouts: noted.watched.timeouts(),
         reductions: noted.watched.reductions(),
         ..seen.counts()
+    };
+    let counts = match &noted.quic {
+        Some(quic) => quic.counts(counts),
+        None => counts,
     };
     let mut outcome = FlowOutcome {
         name: flow.name.clone(),
@@ -124,6 +144,9 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         max_cwnd: f64::from(noted.watched.max_cwnd),
         ..counts.into()
     };
+    if let Some(quic) = &noted.quic {
+        super::quic::describe(quic, &mut outcome);
+    }
     outcome.set_report(noted.report.clone());
     outcome
 }

@@ -5,6 +5,7 @@
 //! reductions of the window are seen as changes of its state between two looks:
 //! one that begins and ends between two looks is missed.
 
+use super::quic::Seen;
 use crate::sys;
 use bentpipe_cc::Phase;
 use bentpipe_outcome::SenderSample;
@@ -12,12 +13,15 @@ use bentpipe_units::{Duration, Time};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Counts of one flow that the tap notes at checkpoints.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
     timeouts: AtomicU64,
     reductions: AtomicU64,
+    /// Of a flow over QUIC, which no kernel knows.
+    pub(crate) quic: Arc<Mutex<Seen>>,
 }
 
 impl Gauges {
@@ -27,6 +31,11 @@ impl Gauges {
 
     pub(crate) fn reductions(&self) -> u64 {
         self.reductions.load(Ordering::Relaxed)
+    }
+
+    /// What the ends of a flow over QUIC have come to.
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.quic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -160,6 +169,7 @@ impl Watched {
     /// changes.
     pub(crate) fn look(&mut self, now: Time, series: Option<Duration>, gauges: &Gauges) {
         let Some(Ok(info)) = self.socket.as_ref().map(Info::of) else {
+            self.look_at_quic(now, series, gauges);
             return;
         };
         if info.sends() {
@@ -168,6 +178,17 @@ impl Watched {
                 .timeouts
                 .store(self.totals().timeouts, Ordering::Relaxed);
             gauges.reductions.store(self.reductions, Ordering::Relaxed);
+        }
+    }
+
+    /// A sample of a sender over QUIC, where the flow has one.
+    fn look_at_quic(&mut self, now: Time, series: Option<Duration>, gauges: &Gauges) {
+        let (Some(interval), true) = (series, now >= self.next_sample) else {
+            return;
+        };
+        if let Some(sample) = gauges.seen().sample(now) {
+            self.next_sample = now + interval;
+            self.samples.push(sample);
         }
     }
 

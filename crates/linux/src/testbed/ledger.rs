@@ -242,10 +242,13 @@ impl Ledger {
         {
             self.to_note.pop();
             let flows = self.flows.iter().zip(self.gauges.iter());
-            let counts = flows.map(|(flow, gauges)| FlowCounts {
-                timeouts: gauges.timeouts(),
-                reductions: gauges.reductions(),
-                ..flow.counts()
+            let counts = flows.map(|(flow, gauges)| {
+                let counts = FlowCounts {
+                    timeouts: gauges.timeouts(),
+                    reductions: gauges.reductions(),
+                    ..flow.counts()
+                };
+                gauges.seen().counts(counts)
             });
             let counts = counts.collect();
             self.checkpoints.push((at, counts));

@@ -87,6 +87,14 @@ pub(crate) fn udp(local: SocketAddr, remote: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
+/// The same for QUIC: one that does not block, with room for a window that arrives at once.
+pub(crate) fn quic(local: SocketAddr, remote: SocketAddr) -> io::Result<Socket> {
+    let socket = udp(local, remote)?;
+    sockopt::set_socket_recv_buffer_size_force(&socket, WIDE_BUFFER)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
 /// Holds the receive window at what the setup says. The kernel forgets it when it
 /// learns how much memory packets take, so it is set again after reads.
 fn clamp_window(socket: &Socket, setup: &Setup) -> io::Result<()> {

@@ -5,6 +5,7 @@ use super::clock::Clock;
 use super::collect::Noted;
 use super::gauges::Gauges;
 use super::message::Message;
+use super::quic::over_quic;
 use crate::emulator::Stop;
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_traffic::{ClientReport, Requester};
@@ -52,6 +53,7 @@ impl Watcher<'_> {
                         .map_or(ClientReport::None, |requester| requester.report(Time::ZERO)),
                     watched: super::gauges::Watched::default(),
                     last_response_at: None,
+                    quic: None,
                 })
                 .collect(),
             failed: Vec::new(),
@@ -83,6 +85,10 @@ impl Watcher<'_> {
                 |(flow, done): (&Flow, &bool)| !done && flow.stop.is_none_or(|stop| now < stop);
             let any = self.scenario.flows.iter().zip(&done).any(going);
             if !any || now >= end || seen.stopped || !running() {
+                let flows = self.scenario.flows.iter().zip(self.gauges);
+                for (noted, (flow, gauges)) in seen.noted.iter_mut().zip(flows) {
+                    noted.quic = over_quic(flow).map(|_| gauges.seen().clone());
+                }
                 return seen;
             }
         }

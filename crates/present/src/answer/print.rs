@@ -468,6 +468,10 @@ pub fn words(answer: &Answer) -> String {
     {
         text += " IW: packets that a connection begins with, 10 by default.";
     }
+    if answer.has_quic() {
+        text += " QUIC: its handshake has TLS's in it; the TCP of other rows has none, and with TLS \
+                 1.3 would take a round trip more for each connection.";
+    }
     if answer.candidates.iter().any(|c| c.name.starts_with("bp_")) {
         text += " bp_: loaded into the kernel by bentpipe.";
     }

@@ -105,11 +105,14 @@ fn described(transport: &Transport) -> String {
     for (name, value) in transport.parameters.iter() {
         text.push_str(&format!(" {name}={value}"));
     }
-    format!(
-        "{text}, initial window {}, on `{}`",
-        transport.initial_window,
-        transport.profile.name()
-    )
+    let window = transport.initial_window;
+    match transport.quic {
+        Some(_) => format!("{text} over QUIC, initial window {window}"),
+        None => {
+            let profile = transport.profile.name();
+            format!("{text}, initial window {window}, on `{profile}`")
+        }
+    }
 }
 
 /// Measured against simulated: in percent, or as a number where that was zero.

@@ -77,12 +77,19 @@ impl Bed {
     fn transfer(&mut self, bytes: u64) -> Time {
         self.hosts[0].open(self.now);
         self.hosts[0].write(bytes, true);
+        let end = self.run(|hosts| hosts[0].is_acknowledged());
+        assert_eq!(self.hosts[1].received(), bytes);
+        end
+    }
+
+    /// Runs until `done`, which sees the hosts after each event and may act on them.
+    fn run(&mut self, mut done: impl FnMut(&mut [Host; 2]) -> bool) -> Time {
         self.flush();
         for _ in 0..5_000_000 {
-            if self.hosts[0].is_acknowledged() {
-                assert_eq!(self.hosts[1].received(), bytes);
+            if done(&mut self.hosts) {
                 return self.now;
             }
+            self.flush();
             let arrivals = self.links.iter().filter_map(|l| l.arriving.front());
             let mut next = arrivals.map(|(at, _)| *at).min().unwrap_or(Time::MAX);
             for host in &mut self.hosts {
@@ -218,4 +225,58 @@ fn packets_below_1200_bytes_are_refused() {
     let control = build("newreno", &Parameters::new()).unwrap();
     let error = Host::new(Side::Client, &settings, control, 1).unwrap_err();
     assert!(error.to_string().contains("1199"));
+}
+
+/// Three requests at once: each on its own stream, so that a response whose packets arrive is complete
+/// while another waits for what was lost.
+#[test]
+fn requests_are_answered_on_their_streams() {
+    let mut bed = Bed::new(ours("cubic", &Settings::default(), 7), || {
+        let mut link = Link::new(10, 50, 500);
+        link.loses = 23;
+        link
+    });
+    bed.hosts[0].open(Time::ZERO);
+    for _ in 0..3 {
+        bed.hosts[0].ask(400);
+    }
+    let mut answered = 0;
+    let mut completed = Vec::new();
+    bed.run(|[client, server]| {
+        while server.answer(100_000) {
+            answered += 1;
+        }
+        if completed.last() != Some(&client.completed()) {
+            completed.push(client.completed());
+        }
+        client.completed() == 3
+    });
+    assert_eq!(answered, 3);
+    assert_eq!(completed.first(), Some(&0));
+    assert_eq!(bed.hosts[0].received(), 300_000);
+    assert_eq!(
+        (bed.hosts[1].received(), bed.hosts[1].completed()),
+        (1_200, 3)
+    );
+    assert!(!bed.hosts[1].answer(1), "nothing is asked any more");
+}
+
+/// Who answers with a rate-based control is spaced by it, although the stream has taken it all.
+#[test]
+fn a_response_is_paced() {
+    let mut bed = Bed::new(ours("bbr", &Settings::default(), 5), || {
+        Link::new(10, 50, 40)
+    });
+    bed.hosts[0].open(Time::ZERO);
+    bed.hosts[0].ask(400);
+    let took = bed.run(|[client, server]| {
+        server.answer(3_000_000);
+        client.completed() == 1
+    });
+    assert!((2.4..=4.0).contains(&took.as_secs()), "{took:?}");
+    let lost = bed.hosts[1].sum().lost;
+    assert!(
+        lost < 120,
+        "{lost} lost at a queue of less than half a product"
+    );
 }

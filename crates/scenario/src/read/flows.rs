@@ -168,12 +168,13 @@ fn transport(
                     let what = application.with_pauses().unwrap_or("it");
                     report(error.label(format!("does not carry {what}")))
                 }
-                Some(Incompatibility::OneStream) => {
-                    let message = "QUIC carries one stream one way so far: a transfer, or an \
-                                   application without end";
+                Some(Incompatibility::OneConnection) => {
+                    let message = "over QUIC all pages share a connection, each on its own stream";
                     let error = Diagnostic::new(entry.place, message);
-                    report(error.label("does not carry this application").help(
-                        "write a transport of TCP, or `kind = \"transfer\"` in the application",
+                    let error = error.label("cannot open one for each page");
+                    report(error.help(
+                        "write `connection = \"persistent\"` in the application, or a transport \
+                         of TCP",
                     ))
                 }
                 Some(Incompatibility::Connections) => {

@@ -1,6 +1,7 @@
 //! Transports: those of the file refine the named ones.
 
 use super::controls::Controls;
+use super::quic;
 use crate::schema::transport::{DelayedAckTable, TransportTable};
 use bentpipe_cc::{Parameter, ParameterValue, Range, SlotKind, slots};
 use bentpipe_document::form::{self, plain};
@@ -9,10 +10,8 @@ use bentpipe_document::{
     Context, Diagnostic, Item, Named, OneNamed, OptionalField, Place, Placed, Problem, Reported,
     Value,
 };
-use bentpipe_quic::SMALLEST_PAYLOAD;
 use bentpipe_tcp::{
-    CongestionControlChoice, NOT_OF_QUIC, Protocol, Suggested, Transport, TransportError,
-    TransportSettings,
+    CongestionControlChoice, Protocol, Suggested, Transport, TransportError, TransportSettings,
 };
 use bentpipe_units::{Duration, nearest};
 use std::collections::HashMap;
@@ -173,7 +172,7 @@ impl<'a> Reader<'a> {
         }
         let settings = own.over(base);
         if settings.protocol == Some(Protocol::Quic) {
-            fits_quic(one, table, &settings)?;
+            quic::check(one, table, &settings)?;
         }
         // What parameters must fulfil together, such as one slope for each
         // threshold, only the congestion control itself knows.
@@ -260,76 +259,6 @@ impl<'a> Reader<'a> {
                 self.tables.keys().copied(),
                 self.controls,
             )),
-        }
-    }
-}
-
-/// Reports what QUIC does not have or cannot carry.
-fn fits_quic(
-    one: &OneNamed<TransportTable>,
-    table: &TransportTable,
-    settings: &TransportSettings,
-) -> Result<(), Reported> {
-    let context = &table.context;
-    let refuse = |place: Place, message: String, label: &str, help: &str| {
-        let error = Diagnostic::new(place, message).label(label.to_owned());
-        Err(context.report(error.help(help.to_owned())))
-    };
-    let given = NOT_OF_QUIC
-        .iter()
-        .find_map(|key| Some((key, context.table.get(key)?)));
-    if let Some((key, entry)) = given {
-        let message = format!(
-            "`{key}` is a setting of TCP, and {} runs QUIC",
-            context.what
-        );
-        return refuse(entry.key_place, message, "not used", "remove the key");
-    }
-    let ack = table.delayed_ack.as_ref().map_err(|reported| *reported)?;
-    if let Some(quick) = ack.as_ref().and_then(|ack| {
-        let quick = ack.value.quick_acks.as_ref().ok()?.as_ref()?;
-        Some(quick.place)
-    }) {
-        let message = format!(
-            "`quick_acks` is a setting of TCP, and {} runs QUIC",
-            context.what
-        );
-        return refuse(quick, message, "not used", "remove the key");
-    }
-    let place_of = |key: &str| context.table.get(key).map_or(one.place, |e| e.item.place);
-    if settings
-        .mss
-        .is_some_and(|mss| !(u32::from(SMALLEST_PAYLOAD)..=65_000).contains(&mss))
-    {
-        let message = "a QUIC packet has 1200 bytes of UDP payload or more".to_owned();
-        let help = "RFC 9000, section 14: every path carries them";
-        return refuse(place_of("mss"), message, "expected `1200 B` or more", help);
-    }
-    let transport = settings.clone().resolve(&one.name);
-    if transport.congestion_control == CongestionControlChoice::Ideal {
-        let message = "the ideal bound is one of TCP".to_owned();
-        let help = "choose a congestion control";
-        return refuse(place_of("base"), message, "has no packets of QUIC", help);
-    }
-    let Ok(control) = transport.controller() else {
-        return Ok(()); // Reported with more words by the check of all transports.
-    };
-    let name = control.name().to_owned();
-    let why = if control.needs_path() {
-        let needs = "needs the rate of the link, which nobody tells a QUIC connection";
-        Some(format!("`{name}` {needs}"))
-    } else {
-        bentpipe_quic::controller::refused(&name, control).map(|refusal| refusal.to_string())
-    };
-    match why {
-        None => Ok(()),
-        Some(message) => {
-            let place = match context.has("congestion_control") {
-                true => place_of("congestion_control"),
-                false => place_of("base"),
-            };
-            let help = "QUIC runs `newreno`, `cubic`, `bbr`, `hybla` and most others";
-            refuse(place, message, "cannot run over QUIC", help)
         }
     }
 }

@@ -16,9 +16,9 @@ table! {
                  [flow.download]\ntransport = \"mine\"";
     /// the transport that this one refines
     base: Item [Kind::Name("transport")], or "the named transport of the same name";
-    /// what carries the data: QUIC carries transfers and what persists, is opened by `from` with a
-    /// full handshake of one round trip, and passes split PEPs and other middleboxes as it is. With
-    /// it `mss` is the payload of UDP in a full packet (by default 1200 bytes, and what path MTU
+    /// what carries the data: QUIC is opened with a full handshake of one round trip, has a stream of
+    /// its own for each page or segment that is asked for, all on one connection, and passes split
+    /// PEPs and other middleboxes as it is. With it `mss` is the payload of UDP in a full packet (by default 1200 bytes, and what path MTU
     /// discovery finds), `pacing` that of quinn where it is left out (5/4 of the window in a round
     /// trip), `delayed_ack` what the sender asks of the receiver (ACK frequency), `offload` whether
     /// packets leave in batches of up to ten; `profile`, `recovery`, `timestamps`,

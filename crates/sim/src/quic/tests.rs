@@ -49,3 +49,38 @@ fn losses_are_found_and_sent_again() {
         );
     }
 }
+
+/// Pages over QUIC: the first takes the handshake, the request's round trip and slow start; each has
+/// its stream.
+#[test]
+fn pages_come_on_streams_of_their_own() {
+    let pages = "application = { kind = \"web\", mean = \"300 kB\", deviation = \"1 B\", count = 4, \
+                 reading = \"1 s\" }";
+    let over = |protocol: &str| {
+        let transport = format!("base = \"cubic\"\nprotocol = \"{protocol}\"");
+        outcome(&scenario(&transport, pages, ""))
+    };
+    let (tcp, quic) = (over("tcp"), over("quic"));
+    for o in [&tcp, &quic] {
+        let flow = &o.flows[0];
+        assert!((1_199_000..=1_201_000).contains(&flow.delivered.get()));
+        assert_eq!(flow.pages.as_ref().map(|pages| pages.completed), Some(4));
+    }
+    let mean = |o: &bentpipe_outcome::Outcome| {
+        let pages = o.flows[0].pages.as_ref().unwrap();
+        pages.mean_time.unwrap().as_secs()
+    };
+    // Both take a round trip to open, and begin with ten packets. QUIC keeps its window while the
+    // reader reads.
+    let ratio = mean(&quic) / mean(&tcp);
+    assert!((0.5..=1.05).contains(&ratio), "{ratio}");
+    assert_eq!(quic, over("quic"));
+}
+
+#[test]
+fn a_video_plays_over_quic() {
+    let video = "application = { kind = \"video\", bitrate = \"2 Mbit/s\", length = \"20 s\" }";
+    let o = outcome(&scenario("base = \"bbr\"\nprotocol = \"quic\"", video, ""));
+    assert_eq!(o.flows[0].delivered, Bytes::new(5_000_000));
+    assert!(o.flows[0].transfer_time.is_some());
+}

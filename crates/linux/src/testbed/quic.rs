@@ -1,0 +1,335 @@
+//! A flow over QUIC on real sockets: the endpoints that the simulator has, each on its own thread,
+//! with the time and the UDP sockets of the run.
+//!
+//! The session is the one without ciphers, so that a processor's time for them is no part of the
+//! result; every length is that of TLS 1.3.
+
+mod seen;
+
+pub(crate) use seen::{Seen, describe};
+
+use super::clock::{Clock, PATIENCE};
+use super::message::Message;
+use super::socket;
+use bentpipe_quic::{Datagram, Host, Settings, Side};
+use bentpipe_random::Stream;
+use bentpipe_scenario::{Flow, quic_settings};
+use bentpipe_tcp::Transport;
+use bentpipe_traffic::{Application, Exchange, Next, Requester, Source};
+use bentpipe_units::{Duration, Time};
+use bytes::BytesMut;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+use socket2::Socket;
+use std::io::{self, ErrorKind, Read};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Payload of UDP at most.
+const LONGEST: usize = 65_535;
+
+/// Datagrams that are read before something else is done.
+const AT_ONCE: usize = 64;
+
+/// A flow over QUIC before its run.
+#[derive(Debug)]
+pub(crate) struct Quic {
+    settings: Settings,
+    transport: Transport,
+    sockets: [Socket; 2],
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// Why the test bed does not run the transport, where it does not.
+pub(crate) fn refusal(transport: &Transport) -> Option<&'static str> {
+    (transport.quic.is_some() && transport.ecn)
+        .then_some("QUIC with ECN is simulated only: the test bed does not read marks")
+}
+
+/// The flow's transport where it is QUIC.
+pub(crate) fn over_quic(flow: &Flow) -> Option<&Transport> {
+    flow.transport.as_ref().filter(|t| t.quic.is_some())
+}
+
+/// A flow, as its two ends know it.
+#[derive(Clone, Debug)]
+pub(crate) struct Work<'a> {
+    pub(crate) flow: usize,
+    pub(crate) name: &'a str,
+    pub(crate) application: &'a Application,
+    pub(crate) start: Time,
+    pub(crate) stop: Option<Time>,
+    pub(crate) seed: u64,
+    pub(crate) series: Option<Duration>,
+    pub(crate) clock: &'a Clock,
+    pub(crate) messages: Sender<Message>,
+}
+
+/// An end at work.
+struct End<'a> {
+    host: Host,
+    socket: &'a Socket,
+    clock: &'a Clock,
+    seen: &'a Mutex<Seen>,
+    /// It sends the data.
+    sends: bool,
+    /// The least time between two points of the course of what arrives.
+    series: Option<Duration>,
+    room: Vec<u8>,
+}
+
+/// What an application does next.
+enum Step {
+    /// It waits for what happens on the connection, at most until then.
+    Wait(Time),
+    /// It has nothing more to do.
+    Done,
+}
+
+impl Quic {
+    pub(crate) fn new(transport: &Transport, sockets: [Socket; 2], seen: Arc<Mutex<Seen>>) -> Quic {
+        Quic {
+            settings: quic_settings(transport),
+            transport: transport.clone(),
+            sockets,
+            seen,
+        }
+    }
+
+    /// The end of a flow: 0 is `from`, which sends the data. `opens` where it opens the connection.
+    fn end<'a>(&'a self, side: usize, opens: bool, work: &'a Work<'_>) -> io::Result<End<'a>> {
+        let control = self.transport.controller().map_err(io::Error::other)?;
+        let mut stream = Stream::new(work.seed, &format!("quic {}", work.name));
+        let seeds = [stream.bits(), stream.bits()];
+        let role = if opens { Side::Client } else { Side::Server };
+        let host = Host::new(role, &self.settings, control, seeds[side]);
+        Ok(End {
+            host: host.map_err(io::Error::other)?,
+            socket: &self.sockets[side],
+            clock: work.clock,
+            seen: &self.seen,
+            sends: side == 0,
+            series: work.series,
+            room: vec![0; LONGEST],
+        })
+    }
+}
+
+impl Work<'_> {
+    fn has_stopped(&self, now: Time) -> bool {
+        self.stop.is_some_and(|stop| now >= stop)
+    }
+
+    fn tell(&self, message: Message) {
+        // The watcher may have ended; then the message is of no use.
+        let _ = self.messages.send(message);
+    }
+
+    /// The side `from` of a flow that it opens: it sends.
+    pub(crate) fn send(&self, quic: &Quic) -> io::Result<()> {
+        if !self.clock.wait_until(self.start) {
+            return Ok(());
+        }
+        let mut end = quic.end(0, true, self)?;
+        end.host.open(self.clock.now());
+        let mut source = Source::new(self.application, self.seed, self.name);
+        if let Some(source) = &mut source {
+            source.start(self.start);
+        }
+        match self.application {
+            Application::Transfer { size } => end.host.write(size.get(), true),
+            Application::Persistent => end.host.write(u64::MAX, false),
+            _ => {}
+        }
+        let mut is_withdrawn = false;
+        end.run(|host, now| {
+            if self.has_stopped(now) && !is_withdrawn {
+                is_withdrawn = true;
+                host.withdraw();
+            }
+            if host.is_acknowledged() {
+                host.close(now);
+                self.tell(Message::Complete(self.flow));
+                return Step::Done;
+            }
+            let mut next = self.stop.unwrap_or(Time::MAX);
+            if is_withdrawn {
+                return Step::Wait(Time::MAX);
+            }
+            if let Some(source) = &mut source {
+                while source.next() <= now {
+                    if source.sends(source.next()) {
+                        host.write(packet_size(self.application), false);
+                    }
+                }
+                next = next.min(source.next());
+            }
+            Step::Wait(next)
+        })
+    }
+
+    /// The side `to` of a flow that `from` opens: it reads.
+    pub(crate) fn receive(&self, quic: &Quic) -> io::Result<()> {
+        quic.end(1, false, self)?.run(|_, _| Step::Wait(Time::MAX))
+    }
+
+    /// The side `from` of exchanges: it answers those that come through `asked` when their requests
+    /// have arrived.
+    pub(crate) fn answer(&self, quic: &Quic, asked: &Receiver<Exchange>) -> io::Result<()> {
+        let mut due: Option<Exchange> = None;
+        quic.end(0, false, self)?.run(|host, _| {
+            // What is asked for is known here before its request arrives.
+            due = due.or_else(|| asked.try_recv().ok());
+            if due.is_some_and(|exchange| host.answer(exchange.response.get())) {
+                due = None;
+            }
+            Step::Wait(Time::MAX)
+        })
+    }
+
+    /// The side `to` of exchanges: it asks.
+    pub(crate) fn ask(&self, quic: &Quic, exchanges: &Sender<Exchange>) -> io::Result<()> {
+        let Some(mut requester) = Requester::new(self.application, self.seed, self.name) else {
+            return Ok(());
+        };
+        if !self.clock.wait_until(self.start) {
+            return Ok(());
+        }
+        let mut end = quic.end(1, true, self)?;
+        end.host.open(self.clock.now());
+        let mut asked = 0;
+        // When to ask; `None` until the response is here.
+        let mut next = Some(self.start);
+        end.run(|host, now| {
+            if next.is_none() && host.completed() == asked {
+                let follows = requester.responded(now);
+                self.tell(Message::Reports {
+                    flow: self.flow,
+                    report: requester.report(now),
+                    last: follows == Next::Done,
+                });
+                match follows {
+                    Next::At(at) => next = Some(at),
+                    Next::Done => {
+                        host.close(now);
+                        return Step::Done;
+                    }
+                }
+            }
+            match next {
+                None => Step::Wait(Time::MAX),
+                Some(at) if self.has_stopped(at) => Step::Done,
+                Some(at) if at > now => Step::Wait(at),
+                Some(_) => {
+                    let exchange = requester.request(now);
+                    if exchanges.send(exchange).is_err() {
+                        return Step::Done;
+                    }
+                    host.ask(exchange.request.get());
+                    asked += 1;
+                    next = None;
+                    Step::Wait(Time::MAX)
+                }
+            }
+        })
+    }
+}
+
+fn packet_size(application: &Application) -> u64 {
+    match application {
+        Application::ConstantRate { packet_size, .. } | Application::OnOff { packet_size, .. } => {
+            packet_size.get()
+        }
+        _ => 0,
+    }
+}
+
+impl End<'_> {
+    /// Runs the connection until the run is over. `step` is the application: it is called after
+    /// everything that happens, and when the time that it has named has come.
+    fn run(&mut self, mut step: impl FnMut(&mut Host, Time) -> Step) -> io::Result<()> {
+        let mut is_done = false;
+        while !self.clock.is_over() {
+            let now = self.clock.now();
+            if self.host.deadline() <= now {
+                self.host.on_deadline(now);
+            }
+            // Before the application says that it is done.
+            self.note(now);
+            let mut wake = Time::MAX;
+            if !is_done {
+                match step(&mut self.host, now) {
+                    Step::Wait(at) => wake = at,
+                    Step::Done => is_done = true,
+                }
+            }
+            self.transmit()?;
+            self.note(now);
+            wake = wake.min(self.host.deadline());
+            if self.wait(wake)? {
+                self.receive()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn transmit(&mut self) -> io::Result<()> {
+        while let Some(datagram) = self.host.transmit(self.clock.now()) {
+            match self.socket.send(&datagram.payload) {
+                Ok(_) => {}
+                // A packet too many for the device: a real host loses it, too. Or the other end has
+                // closed its socket, as it does when the run ends.
+                Err(e) if is_lost(&e) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a packet until `at`; true if one is there.
+    fn wait(&self, at: Time) -> io::Result<bool> {
+        let left = std::time::Duration::from_nanos(at.since(self.clock.now()).as_nanos());
+        let left = left.min(PATIENCE);
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        let mut polled = [PollFd::new(self.socket, PollFlags::IN)];
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn receive(&mut self) -> io::Result<()> {
+        for _ in 0..AT_ONCE {
+            match (&*self.socket).read(&mut self.room) {
+                Ok(length) => {
+                    let datagram = Datagram {
+                        payload: BytesMut::from(&self.room[..length]),
+                        ecn_capable: false,
+                    };
+                    self.host.receive(self.clock.now(), datagram, false);
+                }
+                Err(e) if socket::is_patience(&e) || is_lost(&e) => return Ok(()),
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what this end has come to.
+    fn note(&self, now: Time) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.sends {
+            true => seen.sender(now, &self.host),
+            false => seen.receiver(now, &self.host, self.series),
+        }
+    }
+}
+
+/// A datagram that the kernel did not send, which a network may lose as well.
+fn is_lost(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::ConnectionRefused || error.raw_os_error() == Some(libc::ENOBUFS)
+}

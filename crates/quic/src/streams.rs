@@ -1,0 +1,183 @@
+//! What an end sends and receives on its streams: one stream of data one way, and exchanges of a
+//! request and a response, each on a stream of its own as in HTTP/3.
+
+use bytes::Bytes;
+use quinn_proto::{Connection, Dir, ReadError, StreamId};
+use std::collections::VecDeque;
+
+/// Data of streams: zeros, of which no copy is made.
+static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
+
+/// The stream that an end sends one way.
+#[derive(Debug, Default)]
+pub(crate) struct Sending {
+    outgoing: Outgoing,
+    /// All of it has been acknowledged.
+    is_acknowledged: bool,
+}
+
+/// Bytes on their way into a stream.
+#[derive(Debug, Default)]
+struct Outgoing {
+    stream: Option<StreamId>,
+    /// Bytes not yet given to the stream.
+    left: u64,
+    /// The stream ends with them.
+    last: bool,
+    is_finished: bool,
+}
+
+impl Outgoing {
+    /// Gives the stream, which is opened in `dir` where there is none yet, what it takes.
+    fn fill(&mut self, connection: &mut Connection, dir: Dir) {
+        if self.is_finished || (self.left == 0 && !self.last) {
+            return;
+        }
+        let stream = match self.stream {
+            Some(stream) => stream,
+            None => match connection.streams().open(dir) {
+                Some(stream) => *self.stream.insert(stream),
+                None => return,
+            },
+        };
+        let mut stream = connection.send_stream(stream);
+        while self.left > 0 {
+            let part = self.left.min(ZEROS.len() as u64) as usize;
+            let mut chunks = [Bytes::from_static(&ZEROS[..part])];
+            match stream.write_chunks(&mut chunks) {
+                Ok(written) => self.left -= written.bytes as u64,
+                // The window for what is unacknowledged is full, or the other end's for what
+                // it has not read: `Writable` comes when that has changed.
+                Err(_) => return,
+            }
+        }
+        if self.last {
+            // It fails where the other end has stopped the stream: nothing is left to send.
+            let _ = stream.finish();
+            self.is_finished = true;
+        }
+    }
+}
+
+impl Sending {
+    pub(crate) fn write(&mut self, bytes: u64, last: bool) {
+        self.outgoing.left = self.outgoing.left.saturating_add(bytes);
+        self.outgoing.last |= last;
+    }
+
+    /// Nothing follows what the stream has taken.
+    pub(crate) fn withdraw(&mut self) {
+        if self.outgoing.stream.is_some() || self.outgoing.left > 0 {
+            self.outgoing.left = 0;
+            self.outgoing.last = true;
+        }
+    }
+
+    pub(crate) fn fill(&mut self, connection: &mut Connection) {
+        self.outgoing.fill(connection, Dir::Uni);
+    }
+
+    /// The other end has acknowledged all of a stream.
+    pub(crate) fn finished(&mut self, stream: StreamId) {
+        self.is_acknowledged |= self.outgoing.stream == Some(stream);
+    }
+
+    /// True once there is a stream.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.outgoing.stream.is_some()
+    }
+
+    pub(crate) const fn is_acknowledged(&self) -> bool {
+        self.is_acknowledged
+    }
+}
+
+/// The requests and responses of an end, whichever it sends.
+#[derive(Debug, Default)]
+pub(crate) struct Exchanges {
+    /// What is being sent, oldest first.
+    outgoing: VecDeque<Outgoing>,
+    /// Requests that have arrived in whole and wait for their answer, oldest first.
+    unanswered: VecDeque<StreamId>,
+    /// Requests or responses that have arrived in whole.
+    pub(crate) completed: u64,
+    has_answered: bool,
+}
+
+impl Exchanges {
+    pub(crate) fn ask(&mut self, bytes: u64) {
+        self.outgoing.push_back(Outgoing {
+            stream: None,
+            left: bytes,
+            last: true,
+            is_finished: false,
+        });
+    }
+
+    pub(crate) fn answer(&mut self, bytes: u64) -> bool {
+        let Some(stream) = self.unanswered.pop_front() else {
+            return false;
+        };
+        self.has_answered = true;
+        self.outgoing.push_back(Outgoing {
+            stream: Some(stream),
+            left: bytes,
+            last: true,
+            is_finished: false,
+        });
+        true
+    }
+
+    /// Nothing follows what the streams have taken.
+    pub(crate) fn withdraw(&mut self) {
+        self.outgoing.retain(|one| one.stream.is_some());
+        for one in &mut self.outgoing {
+            one.left = 0;
+        }
+    }
+
+    pub(crate) fn fill(&mut self, connection: &mut Connection) {
+        for one in &mut self.outgoing {
+            one.fill(connection, Dir::Bi);
+        }
+        while self.outgoing.front().is_some_and(|one| one.is_finished) {
+            self.outgoing.pop_front();
+        }
+    }
+
+    /// True once a response has begun.
+    pub(crate) const fn has_answered(&self) -> bool {
+        self.has_answered
+    }
+
+    /// Reads what a stream has in order; returns the bytes.
+    pub(crate) fn read(&mut self, connection: &mut Connection, stream: StreamId) -> u64 {
+        let (bytes, ended) = read(connection, stream);
+        if ended && stream.dir() == Dir::Bi {
+            self.completed += 1;
+            if stream.initiator() != connection.side() {
+                self.unanswered.push_back(stream);
+            }
+        }
+        bytes
+    }
+}
+
+/// Reads what a stream has in order; returns the bytes, and whether that was its end.
+fn read(connection: &mut Connection, stream: StreamId) -> (u64, bool) {
+    let mut stream = connection.recv_stream(stream);
+    let Ok(mut chunks) = stream.read(true) else {
+        return (0, false);
+    };
+    let mut bytes = 0;
+    let ended = loop {
+        match chunks.next(usize::MAX) {
+            Ok(Some(chunk)) => bytes += chunk.bytes.len() as u64,
+            Ok(None) => break true,
+            Err(ReadError::Blocked | ReadError::Reset(_)) => break false,
+        }
+    };
+    // The next `transmit` sends the windows that this opens.
+    let _ = chunks.finalize();
+    (bytes, ended)
+}
