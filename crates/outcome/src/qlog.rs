@@ -17,6 +17,8 @@ pub struct QlogSettings {
     pub title: String,
     /// Maximum segment size of the flow.
     pub mss: Bytes,
+    /// The flow runs over QUIC, and else over TCP.
+    pub is_quic: bool,
 }
 
 #[derive(Serialize)]
@@ -103,7 +105,7 @@ impl<W: Write> QlogWriter<W> {
                 common_fields: CommonFields {
                     time_format: "relative",
                     reference_time: 0,
-                    protocol_type: ["TCP"],
+                    protocol_type: [if settings.is_quic { "QUIC" } else { "TCP" }],
                 },
             },
         };
@@ -213,6 +215,7 @@ mod tests {
         let settings = QlogSettings {
             title: "geo, seed 7".to_owned(),
             mss: Bytes::new(1448),
+            is_quic: false,
         };
         let mut bytes = Vec::new();
         write_qlog(&mut bytes, &outcome().series[0], &settings).unwrap();

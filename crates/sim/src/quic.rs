@@ -9,7 +9,7 @@ use bentpipe_outcome::{FlowCounts, FlowOutcome, SenderSample};
 use bentpipe_quic::{Datagram, Host, IP_HEADERS};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, quic_settings};
-use bentpipe_tcp::packet::ecn;
+use bentpipe_tcp::packet::{ecn, flags};
 use bentpipe_tcp::{Packet, Transmit, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Time};
@@ -17,31 +17,41 @@ use std::collections::VecDeque;
 
 /// A packet is taken for lost when so many that were sent after it have arrived; QUIC has repeated
 /// what it carried long before.
-const HORIZON: u64 = 1 << 14;
+const HORIZON: usize = 1 << 14;
 
-/// The datagrams of one direction that are on their way, by number.
+/// The datagrams of one direction that are on their way, each under the number of bytes that were
+/// sent before it.
 #[derive(Debug, Default)]
 struct Way {
-    /// Number of the first in `datagrams`.
-    first: u64,
-    datagrams: VecDeque<Option<Datagram>>,
+    /// Payload of UDP sent so far.
+    sent: u64,
+    datagrams: VecDeque<(u64, Option<Datagram>)>,
 }
 
 impl Way {
     fn put(&mut self, datagram: Datagram) -> u64 {
-        self.datagrams.push_back(Some(datagram));
-        self.first + self.datagrams.len() as u64 - 1
+        let number = self.sent;
+        self.sent += datagram.payload.len() as u64;
+        self.datagrams.push_back((number, Some(datagram)));
+        number
     }
 
     fn take(&mut self, number: u64) -> Option<Datagram> {
-        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let datagram = self.datagrams.get_mut(place)?.take();
-        while let Some(oldest) = self.datagrams.front() {
-            if oldest.is_some() && self.first + HORIZON >= number {
-                break;
-            }
+        // Nearly always the oldest.
+        let place = match self.datagrams.front()?.0 == number {
+            true => 0,
+            false => self.datagrams.partition_point(|(at, _)| *at < number),
+        };
+        let (at, datagram) = self.datagrams.get_mut(place)?;
+        if *at != number {
+            return None;
+        }
+        let datagram = datagram.take();
+        let is_gone = |(_, datagram): &(u64, Option<Datagram>)| datagram.is_none();
+        let mut after = place;
+        while self.datagrams.front().is_some_and(is_gone) || after > HORIZON {
             self.datagrams.pop_front();
-            self.first += 1;
+            after = after.saturating_sub(1);
         }
         datagram
     }
@@ -188,7 +198,11 @@ impl QuicFlow {
             if datagram.ecn_capable {
                 packet.ecn = ecn::CAPABLE;
             }
+            // Who watches knows by it what was sent before, and by the flag that it is no data.
             packet.sequence = self.ways[side].put(datagram);
+            if !self.hosts[side].is_connected() {
+                packet.flags |= flags::PROBE;
+            }
             net.transmit(packet);
         }
         self.deadlines[side] = self.hosts[side].deadline();

@@ -96,9 +96,11 @@ pub fn write_qlog<W: Write>(to: W, trace: &PacketTrace, provenance: &Provenance)
     let settings = QlogSettings {
         title: provenance.to_line(),
         mss: Bytes::new(u64::from(trace.mss)),
+        is_quic: trace.packets.is_quic,
     };
     let mut log = Log {
         to: QlogWriter::new(to, &trace.flow, &settings)?,
+        is_quic: settings.is_quic,
         sent: 0,
         received: 0,
         highest: 0,
@@ -121,6 +123,8 @@ pub fn write_qlog<W: Write>(to: W, trace: &PacketTrace, provenance: &Provenance)
 /// What the sender has sent and not yet been told to have arrived.
 struct Log<W> {
     to: QlogWriter<W>,
+    /// The frames of its packets are not known.
+    is_quic: bool,
     /// Packets sent and received: their numbers.
     sent: u64,
     received: u64,
@@ -135,6 +139,9 @@ impl<W: Write> Log<W> {
     fn step(&mut self, step: &Step) -> io::Result<()> {
         let at_sender = step.place == "sender";
         match step.kind {
+            StepKind::Probe if self.is_quic => self.packet(step, "initial", json!([])),
+            StepKind::Sent if self.is_quic => self.packet(step, "1RTT", json!([])),
+            StepKind::Acknowledged if self.is_quic => self.arrival(step, "1RTT", json!([])),
             StepKind::Sent | StepKind::Resent => self.data(step),
             StepKind::Probe => self.packet(step, "1RTT", json!([{ "frame_type": "ping" }])),
             StepKind::Control if at_sender => self.packet(step, "initial", json!([])),

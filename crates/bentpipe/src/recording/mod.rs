@@ -200,7 +200,9 @@ impl Answer {
             },
             _ => own,
         };
-        let is_end_to_end = !matches!(row.pep, Pep::Split | Pep::Gateway);
+        // No proxy ends a QUIC connection.
+        let is_quic = self.candidates[row.candidate].setting.quic;
+        let is_end_to_end = is_quic || !matches!(row.pep, Pep::Split | Pep::Gateway);
         let ground = self.path.server_rtt.filter(|_| is_end_to_end);
         let rtt = self.path.rtt + ground.unwrap_or(Duration::ZERO);
         let bdp = self.path.rate.bytes_in(rtt).as_f64();
@@ -218,7 +220,10 @@ impl Answer {
             losses: watch.losses,
             lost_acks: watch.lost_acks,
             lost_openings: watch.lost_openings,
-            resent: watch.resent,
+            resent: match is_quic {
+                true => found_lost(&series, &flow),
+                false => watch.resent,
+            },
             timeouts: watch.timeouts,
             waits: watch.waits,
             queue: watch.queue,
@@ -229,6 +234,19 @@ impl Answer {
             outcome,
         })
     }
+}
+
+/// What a sender over QUIC found lost, one for each: it sends what they carried again in packets that
+/// show no difference.
+fn found_lost(series: &FlowSeries, flow: &FlowOutcome) -> Vec<Resent> {
+    let mut found = Vec::new();
+    let samples = series.sender.iter().map(|s| (s.at, s.retransmissions));
+    let last = series.sender.last().map(|s| (s.at, flow.retransmissions));
+    for (at, retransmissions) in samples.chain(last) {
+        let count = found.len().max(retransmissions as usize);
+        found.resize(count, Resent { at, sequence: 0 });
+    }
+    found
 }
 
 /// Bytes of a full packet at the IP layer.

@@ -168,6 +168,8 @@ pub struct Packets {
     pub acknowledged_before: u64,
     /// What had been sent when the window began, bytes.
     pub sent_before: u64,
+    /// The connection runs over QUIC, of whose packets only the lengths are known.
+    pub is_quic: bool,
     between: Option<[Time; 2]>,
     /// Steps that are noted at most, where that was set.
     most: Option<usize>,
@@ -275,6 +277,10 @@ impl Packets {
                 self.last = Some((now, Trigger::Opened));
             }
         }
+        if self.is_quic {
+            self.received_over_quic(now, at_receiver, packet);
+            return;
+        }
         if !at_receiver {
             let news = packet.acknowledgement.saturating_sub(self.acknowledged);
             // The ACK of a FIN may come with the FIN of the other side.
@@ -314,6 +320,22 @@ impl Packets {
         if let Some(step) = self.note(now, kind, Some(packet)) {
             step.gap = gap;
         }
+    }
+
+    /// What a packet of QUIC carries is sealed: at the receiver it is data, and at the sender an
+    /// acknowledgement.
+    fn received_over_quic(&mut self, now: Time, at_receiver: bool, packet: &Packet) {
+        if packet.has(flags::PROBE) {
+            return;
+        }
+        let kind = match at_receiver {
+            true => StepKind::Received,
+            false => StepKind::Acknowledged,
+        };
+        if !at_receiver {
+            self.last = Some((now, Trigger::Ack));
+        }
+        self.note(now, kind, Some(packet));
     }
 
     /// The receiver has these bytes.

@@ -116,6 +116,7 @@ impl PacketRecorder {
                 continue;
             };
             let mut packets = Packets::default();
+            packets.is_quic = transport.quic.is_some();
             packets.between(Some(between));
             packets.at_most(MOST_STEPS);
             places.push(Some(connections.len()));

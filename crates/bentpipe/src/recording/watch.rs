@@ -69,6 +69,10 @@ impl Watch {
             Some(number) => (2 * number, 2 * number + 1),
             None => (u32::MAX, u32::MAX),
         };
+        let watched = connection.and_then(|n| scenario.connections().nth(n as usize));
+        let transport = watched.and_then(|c| c.transport);
+        let mut packets = Packets::default();
+        packets.is_quic = transport.is_some_and(|t| t.quic.is_some());
         Watch {
             sender,
             receiver,
@@ -85,7 +89,7 @@ impl Watch {
             timeouts: Vec::new(),
             waits: Waits::default(),
             queue: Vec::new(),
-            packets: Packets::default(),
+            packets,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Comparison;
 use crate::compare::{Hosts, Pep, Row, Traffic};
-use crate::recording::Detail;
+use crate::recording::{Detail, StepKind};
 use bentpipe_scenario::QueueLength;
 use bentpipe_sim::LossCause;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
@@ -305,6 +305,44 @@ fn proxies_and_users() {
             ..Detail::default()
         };
         assert!(answer.record(row, 0, &detail).is_err());
+    }
+}
+
+#[test]
+fn quic_over_a_lossy_satellite() {
+    let question = lossy().server_rtt(Duration::from_millis(40));
+    let question = question.peps([Pep::None, Pep::Split]);
+    let answer = question.transports(["cubic + QUIC", "bbr + QUIC"]).run();
+    let answer = answer.unwrap();
+    for row in answer.rows.iter().filter(|row| row.name.ends_with("QUIC")) {
+        check(&answer, row);
+        let recording = recorded(&answer, row);
+        assert_eq!(recording.rtt, Duration::from_millis(551), "{}", row.name);
+        let handshake = recording.first_data_at.unwrap().since(recording.started_at);
+        let all = [Time::ZERO, Time::MAX];
+        let index = answer.row_named(&answer.row_name(row)).unwrap();
+        let trace = answer.trace(index, 0, all).unwrap();
+        assert!(trace.packets.is_quic);
+        let of = |kind| {
+            trace
+                .packets
+                .steps
+                .iter()
+                .filter(|s| s.kind == kind)
+                .count()
+        };
+        assert_eq!(
+            of(StepKind::Resent) + of(StepKind::Ahead) + of(StepKind::Duplicate),
+            0
+        );
+        assert!(of(StepKind::Sent) > 250 && of(StepKind::Received) > 250);
+        let mut log = Vec::new();
+        let provenance = bentpipe_outcome::Provenance::new("", "", &[1]);
+        crate::recording::write_qlog(&mut log, &trace, &provenance).unwrap();
+        let log = String::from_utf8(log).unwrap();
+        assert!(log.contains("\"protocol_type\":[\"QUIC\"]"), "{log:.300}");
+        // A round trip, with a flight of certificates over the return link: 68 ms at 400 kbit/s.
+        assert!((0.615..0.64).contains(&handshake.as_secs()), "{handshake}");
     }
 }
 
