@@ -114,7 +114,10 @@ impl Host {
     ) -> Result<Host, SettingsError> {
         settings.check()?;
         let transport = settings.transport(control);
-        let session = Arc::new(Config(settings.lengths));
+        let session = Arc::new(Config {
+            lengths: settings.lengths,
+            resumption: settings.resumption,
+        });
         let mut config = EndpointConfig::new(Arc::new(ResetKey(seed)));
         config.rng_seed(Some(seeds::endpoint(seed)));
         config.cid_generator(move || Box::new(Ids::new(seed)));
@@ -165,6 +168,8 @@ impl Host {
             Ok(connection) => self.connection = Some(connection),
             Err(error) => self.error = Some(error.to_string()),
         }
+        // With a ticket data leave at once.
+        self.fill();
     }
 
     /// The application writes `bytes` more to its one stream; with `last` nothing follows.
@@ -212,7 +217,8 @@ impl Host {
 
     /// Gives the streams what they take.
     fn fill(&mut self) {
-        if let Some((_, connection)) = self.connection.as_mut().filter(|_| self.is_connected) {
+        let may_send = self.may_send();
+        if let Some((_, connection)) = self.connection.as_mut().filter(|_| may_send) {
             self.sending.fill(connection);
             self.exchanges.fill(connection);
         }
@@ -351,7 +357,7 @@ impl Host {
     /// The rate at which packets are spaced here, if they are.
     fn pace(&self) -> Option<Rate> {
         // Who only asks or acknowledges is not paced (RFC 9002, section 7.7).
-        if !self.is_connected || !(self.sending.has_begun() || self.exchanges.has_answered()) {
+        if !self.may_send() || !(self.sending.has_begun() || self.exchanges.has_answered()) {
             return None;
         }
         let adapter = self.factory.as_ref()?.made.get()?;
@@ -379,6 +385,14 @@ impl Host {
         let timer = self.connection.as_mut().and_then(|(_, c)| c.poll_timeout());
         let timer = timer.map_or(Time::MAX, |at| clock.time(at));
         self.pacer.wakes_at().map_or(timer, |at| timer.min(at))
+    }
+
+    /// This end may send data: the connection exists, or the client has a ticket for 0-RTT packets,
+    /// which a server answers before the handshake is complete.
+    #[must_use]
+    pub fn may_send(&self) -> bool {
+        let early = |(_, c): &(ConnectionHandle, quinn_proto::Connection)| c.has_0rtt();
+        self.is_connected || self.connection.as_ref().is_some_and(early)
     }
 
     /// Both ends may send data.

@@ -13,7 +13,12 @@
 //! | Finished | Handshake, both ways | 36 (SHA-256) |
 //! | NewSessionTicket | 1-RTT | 250, once |
 //!
-//! ClientHello is one with a key share of X25519 alone and no name to resume by; its packet is
+//! A client that has a ticket of an earlier connection ([`Resumption`]) names it in its hello, 300 bytes
+//! more with the binder, and gets no certificates; it may send data at once, as 0-RTT packets (RFC
+//! 9001, section 4.6). The transport parameters that it remembers are its own: both ends of a
+//! connection here have the same limits.
+//!
+//! ClientHello is one with a key share of X25519 alone; its packet is
 //! padded to 1200 bytes anyway. A packet's tag takes 16 bytes (RFC 9001, section 5.3). In it stand
 //! the packet number and the key that sealed the packet, so that a packet which is opened with
 //! another key or taken for another number fails as it would with a cipher. Header protection
@@ -23,7 +28,7 @@
 mod keys;
 
 use bytes::Buf;
-use keys::{Level, keys, pair};
+use keys::{Level, early, keys, pair};
 use quinn_proto::crypto::{
     ClientConfig, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, ServerConfig,
     Session, UnsupportedVersion,
@@ -41,6 +46,8 @@ const ENCRYPTED_EXTENSIONS: usize = 15;
 const CERTIFICATE_VERIFY: usize = 80;
 const FINISHED: usize = 36;
 const NEW_SESSION_TICKET: usize = 250;
+/// What a ClientHello with a ticket has more: the ticket, its binder and the extensions around them.
+const TICKET_AND_BINDER: usize = 300;
 
 /// Types of handshake messages (RFC 8446, section 4).
 mod message {
@@ -69,9 +76,26 @@ impl Default for Lengths {
     }
 }
 
+/// What a client has of an earlier connection to the same server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resumption {
+    /// Nothing: the handshake has certificates.
+    #[default]
+    None,
+    /// A ticket: the server proves by it who it is (RFC 8446, section 2.2).
+    OneRtt,
+    /// A ticket, and data leave with the first flight (RFC 8446, section 2.3).
+    ZeroRtt,
+}
+
 /// The session's configuration, for either side.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Config(pub Lengths);
+pub struct Config {
+    /// Lengths that differ among servers.
+    pub lengths: Lengths,
+    /// What the client has of an earlier connection.
+    pub resumption: Resumption,
+}
 
 impl ClientConfig for Config {
     fn start_session(
@@ -80,7 +104,7 @@ impl ClientConfig for Config {
         _: &str,
         params: &TransportParameters,
     ) -> Result<Box<dyn Session>, ConnectError> {
-        Ok(Box::new(Plain::new(Side::Client, self.0, params)))
+        Ok(Box::new(Plain::new(Side::Client, *self, params)))
     }
 }
 
@@ -94,7 +118,7 @@ impl ServerConfig for Config {
     }
 
     fn start_session(self: Arc<Self>, _: u32, params: &TransportParameters) -> Box<dyn Session> {
-        Box::new(Plain::new(Side::Server, self.0, params))
+        Box::new(Plain::new(Side::Server, *self, params))
     }
 }
 
@@ -124,7 +148,7 @@ enum Next {
 #[derive(Debug)]
 struct Plain {
     side: Side,
-    lengths: Lengths,
+    config: Config,
     params: Vec<u8>,
     peer: Option<Vec<u8>>,
     next: Next,
@@ -135,14 +159,15 @@ struct Plain {
 }
 
 impl Plain {
-    fn new(side: Side, lengths: Lengths, params: &TransportParameters) -> Plain {
+    fn new(side: Side, config: Config, params: &TransportParameters) -> Plain {
         let mut bytes = Vec::new();
         params.write(&mut bytes);
+        let remembers = side.is_client() && config.resumption == Resumption::ZeroRtt;
         Plain {
             side,
-            lengths,
+            config,
+            peer: remembers.then(|| bytes.clone()),
             params: bytes,
-            peer: None,
             next: match side {
                 Side::Client => Next::SayHello,
                 Side::Server => Next::AwaitHello,
@@ -231,11 +256,12 @@ impl Session for Plain {
     }
 
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
-        None
+        (self.config.resumption == Resumption::ZeroRtt).then(early)
     }
 
     fn early_data_accepted(&self) -> Option<bool> {
-        self.side.is_client().then_some(false)
+        let accepts = self.config.resumption == Resumption::ZeroRtt;
+        self.side.is_client().then_some(accepts)
     }
 
     fn is_handshaking(&self) -> bool {
@@ -269,7 +295,11 @@ impl Session for Plain {
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
         match self.next {
             Next::SayHello => {
-                put(buf, message::CLIENT_HELLO, CLIENT_HELLO, &self.params);
+                let length = match self.config.resumption {
+                    Resumption::None => CLIENT_HELLO,
+                    Resumption::OneRtt | Resumption::ZeroRtt => CLIENT_HELLO + TICKET_AND_BINDER,
+                };
+                put(buf, message::CLIENT_HELLO, length, &self.params);
                 self.next = Next::AwaitHello;
                 None
             }
@@ -285,9 +315,11 @@ impl Session for Plain {
             Next::Prove => {
                 let extensions = ENCRYPTED_EXTENSIONS;
                 put(buf, message::ENCRYPTED_EXTENSIONS, extensions, &self.params);
-                let certificate = self.lengths.certificate.max(MESSAGE_HEADER);
-                put(buf, message::CERTIFICATE, certificate, &[]);
-                put(buf, message::CERTIFICATE_VERIFY, CERTIFICATE_VERIFY, &[]);
+                if self.config.resumption == Resumption::None {
+                    let certificate = self.config.lengths.certificate.max(MESSAGE_HEADER);
+                    put(buf, message::CERTIFICATE, certificate, &[]);
+                    put(buf, message::CERTIFICATE_VERIFY, CERTIFICATE_VERIFY, &[]);
+                }
                 put(buf, message::FINISHED, FINISHED, &[]);
                 self.next = Next::AwaitFinished;
                 Some(keys(Level::OneRtt(0), self.side))

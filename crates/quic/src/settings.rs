@@ -1,7 +1,7 @@
 //! Settings of an endpoint.
 
 use crate::controller::{Adapter, Path};
-use crate::session::Lengths;
+use crate::session::{Lengths, Resumption};
 use bentpipe_cc::{Controller, PathHint};
 use bentpipe_units::{Bytes, Duration as Span, Rate, Segments};
 use quinn_proto::congestion::{Controller as QuicController, ControllerFactory};
@@ -50,6 +50,8 @@ pub struct Settings {
     pub ecn: bool,
     /// Lengths of the handshake.
     pub lengths: Lengths,
+    /// What the client has of an earlier connection.
+    pub resumption: Resumption,
 }
 
 impl Default for Settings {
@@ -65,6 +67,7 @@ impl Default for Settings {
             receive_window: Bytes::new(16_000_000),
             ecn: false,
             lengths: Lengths::default(),
+            resumption: Resumption::None,
         }
     }
 }

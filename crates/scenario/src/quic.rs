@@ -1,7 +1,8 @@
 //! What a transport over QUIC runs: the settings of its endpoints, and the controls that it cannot.
 
+use bentpipe_quic::session::Resumption as Ticket;
 use bentpipe_quic::{Pacing, Settings};
-use bentpipe_tcp::Transport;
+use bentpipe_tcp::{Resumption, Transport};
 
 /// The settings of the endpoints of a QUIC connection with this transport.
 #[must_use]
@@ -28,6 +29,11 @@ pub fn quic_settings(transport: &Transport) -> Settings {
         send_window: transport.send_buffer,
         receive_window: transport.receive_buffer,
         ecn: transport.ecn,
+        resumption: match quic.map(|quic| quic.resumption).unwrap_or_default() {
+            Resumption::None => Ticket::None,
+            Resumption::OneRtt => Ticket::OneRtt,
+            Resumption::ZeroRtt => Ticket::ZeroRtt,
+        },
         ..defaults
     }
 }

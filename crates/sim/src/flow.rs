@@ -439,7 +439,7 @@ impl Running {
         }
         let may_send = match self.exchanges {
             Some(_) => quic.requests() > 0,
-            None => quic.is_connected(),
+            None => quic.may_send(),
         };
         if self.first_data_at.is_none() && may_send {
             self.first_data_at = Some(now);

@@ -200,7 +200,7 @@ impl QuicFlow {
             }
             // Who watches knows by it what was sent before, and by the flag that it is no data.
             packet.sequence = self.ways[side].put(datagram);
-            if !self.hosts[side].is_connected() {
+            if !self.hosts[side].may_send() {
                 packet.flags |= flags::PROBE;
             }
             net.transmit(packet);
@@ -208,8 +208,9 @@ impl QuicFlow {
         self.deadlines[side] = self.hosts[side].deadline();
     }
 
-    pub(crate) fn is_connected(&self) -> bool {
-        self.hosts[0].is_connected()
+    /// The side that sends the data may send them.
+    pub(crate) fn may_send(&self) -> bool {
+        self.hosts[0].may_send()
     }
 
     /// Bytes that have arrived in order.

@@ -28,7 +28,7 @@ pub use named::{
 use crate::profile::StackKind;
 use crate::{
     Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Pacing, Polling,
-    Protocol, QuicSettings, Recovery, Transport, TransportError,
+    Protocol, QuicSettings, Recovery, Resumption, Transport, TransportError,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -109,6 +109,8 @@ pub struct TransportSettings {
     pub offload: Option<bool>,
     /// What carries the data: TCP where no layer says.
     pub protocol: Option<Protocol>,
+    /// What a QUIC client has of an earlier connection.
+    pub resumption: Option<Resumption>,
 }
 
 /// Settings that a named transport comes with and that are not what it is: the
@@ -192,6 +194,7 @@ impl TransportSettings {
             polling: self.polling.or(below.polling),
             offload: self.offload.or(below.offload),
             protocol: self.protocol.or(below.protocol),
+            resumption: self.resumption.or(below.resumption),
             buffers: self.buffers.or(below.buffers),
         }
     }
@@ -260,6 +263,7 @@ impl TransportSettings {
                 (self.ack_count.unwrap_or(2), delay)
             }),
             batches: self.offload != Some(false),
+            resumption: self.resumption.unwrap_or_default(),
         });
         let mut transport = Transport {
             quic,

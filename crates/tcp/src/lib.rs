@@ -32,7 +32,7 @@ pub use catalogue::{
 pub use endpoint::{ConnectionState, Endpoint, Snapshot};
 pub use options::{
     Buffers, DelayedAck, KernelSettings, NOT_OF_QUIC, Pacing, Polling, Protocol, QuicSettings,
-    Recovery,
+    Recovery, Resumption,
 };
 pub use packet::{Packet, Transmit};
 pub use profile::{HostProfile, RtoRule, Rules, StackKind};

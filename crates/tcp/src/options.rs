@@ -201,6 +201,27 @@ impl Protocol {
         [("tcp", Protocol::Tcp), ("quic", Protocol::Quic)];
 }
 
+/// What a QUIC client has of an earlier connection to the same server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Resumption {
+    /// Nothing: the handshake has certificates.
+    #[default]
+    None,
+    /// A session ticket (RFC 8446, section 2.2).
+    OneRtt,
+    /// A ticket, and data leave with the first flight (RFC 8446, section 2.3).
+    ZeroRtt,
+}
+
+impl Resumption {
+    /// Every value with its name.
+    pub const ALL: [(&'static str, Resumption); 3] = [
+        ("none", Resumption::None),
+        ("1-rtt", Resumption::OneRtt),
+        ("0-rtt", Resumption::ZeroRtt),
+    ];
+}
+
 /// Settings of QUIC that differ from those that TCP has.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct QuicSettings {
@@ -213,6 +234,8 @@ pub struct QuicSettings {
     pub acks: Option<(u32, bentpipe_units::Duration)>,
     /// Packets are built and leave in batches of up to ten (GSO).
     pub batches: bool,
+    /// What its client has of an earlier connection.
+    pub resumption: Resumption,
 }
 
 /// Keys of a transport that TCP has and QUIC has not.

@@ -9,7 +9,7 @@ use super::{entries, linux};
 use crate::Error;
 use bentpipe_cc::nearest;
 use bentpipe_scenario::refused_over_quic;
-use bentpipe_tcp::{Protocol, Transport, TransportSettings, find_transport};
+use bentpipe_tcp::{Protocol, Resumption, Transport, TransportSettings, find_transport};
 use bentpipe_units::Bytes;
 
 impl Hosts {
@@ -161,7 +161,10 @@ impl<'a> Lineup<'a> {
         let mut candidate = plain.clone();
         candidate.name = setting.to_string();
         if setting.quic {
-            over_quic(&mut candidate)?;
+            over_quic(&mut candidate, setting.zero_rtt)?;
+        } else if setting.zero_rtt {
+            let why = format!("`{setting}`: `0-RTT` is QUIC's, so `QUIC` goes with it");
+            return Err(Error::setting("transport", why));
         }
         self.refine(&mut candidate, &setting);
         candidate.setting = setting;
@@ -248,7 +251,7 @@ fn all(hosts: Hosts, path: &NetworkPath) -> Vec<Candidate> {
 /// The same congestion control over QUIC, as `protocol = "quic"` in a scenario has it. Its window
 /// for data that the other end has not read is that of stock Linux, which QUIC libraries have, too
 /// (Chromium: 6 MB a stream).
-fn over_quic(candidate: &mut Candidate) -> Result<(), Error> {
+fn over_quic(candidate: &mut Candidate, zero_rtt: bool) -> Result<(), Error> {
     let named = candidate.base.and_then(find_transport);
     let Some(named) = named else {
         let name = &candidate.name;
@@ -260,6 +263,7 @@ fn over_quic(candidate: &mut Candidate) -> Result<(), Error> {
     };
     let settings = TransportSettings {
         protocol: Some(Protocol::Quic),
+        resumption: zero_rtt.then_some(Resumption::ZeroRtt),
         send_buffer: Some(linux::STOCK_WINDOW),
         receive_buffer: Some(linux::STOCK_WINDOW),
         ..TransportSettings::default()

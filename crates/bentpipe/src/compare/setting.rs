@@ -36,6 +36,8 @@ pub struct Setting {
     pub buffers: bool,
     /// `QUIC`: what is sent goes over QUIC, whose congestion control this is.
     pub quic: bool,
+    /// `0-RTT`: its users have been there before, so that QUIC sends data with the first flight.
+    pub zero_rtt: bool,
     /// `k=4`: parameters of the congestion control, as given.
     pub parameters: Vec<(String, String)>,
 }
@@ -97,6 +99,11 @@ impl Setting {
             self.quic = true;
             return Ok(());
         }
+        if lower == "0-rtt" {
+            twice(self.zero_rtt)?;
+            self.zero_rtt = true;
+            return Ok(());
+        }
         if lower == "buffers" {
             twice(self.buffers)?;
             self.buffers = true;
@@ -126,12 +133,12 @@ impl Setting {
             return Ok(());
         }
         let word = lower.split_whitespace().next().unwrap_or("");
-        let near = nearest(word, ["IW", "clamp", "buffers", "QUIC"]);
+        let near = nearest(word, ["IW", "clamp", "buffers", "QUIC", "0-RTT"]);
         let near = near.map_or_else(|| ".".to_owned(), |n| format!("; did you mean `{n}`?"));
         Err(SettingError(format!(
             "`{whole}` refines nothing{near} Expected `IW 32` (the initial window, segments), \
              `clamp 1 BDP` (the window at most), `buffers` (that hold what the link does), `QUIC` \
-             (instead of TCP), or a parameter of the congestion control, such as `k=4`"
+             (instead of TCP), `0-RTT` (of QUIC, whose users have been there before), or a parameter of the congestion control, such as `k=4`"
         )))
     }
 }
@@ -149,7 +156,8 @@ impl fmt::Display for Setting {
             write!(f, " + clamp {clamp} BDP")?;
         }
         f.write_str(if self.buffers { " + buffers" } else { "" })?;
-        f.write_str(if self.quic { " + QUIC" } else { "" })
+        f.write_str(if self.quic { " + QUIC" } else { "" })?;
+        f.write_str(if self.zero_rtt { " + 0-RTT" } else { "" })
     }
 }
 
@@ -224,6 +232,7 @@ mod tests {
             "cubic + clamp 1 BDP",
             "cubic + IW 32 + clamp 0.5 BDP + buffers",
             "bbr + QUIC",
+            "bbr + QUIC + 0-RTT",
             "cubic + IW 32 + buffers + QUIC",
             "bp_mtsi + thresholds=20-30-40 + IW 6",
         ] {

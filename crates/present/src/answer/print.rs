@@ -470,7 +470,8 @@ pub fn words(answer: &Answer) -> String {
     }
     if answer.has_quic() {
         text += " QUIC: its handshake has TLS's in it; the TCP of other rows has none, and with TLS \
-                 1.3 would take a round trip more for each connection.";
+                 1.3 would take a round trip more for each connection. 0-RTT: users have been there \
+                 before.";
     }
     if answer.candidates.iter().any(|c| c.name.starts_with("bp_")) {
         text += " bp_: loaded into the kernel by bentpipe.";

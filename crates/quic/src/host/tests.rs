@@ -1,4 +1,5 @@
 use super::*;
+use crate::session::Resumption;
 use bentpipe_cc::{Parameters, build};
 use bentpipe_units::Bytes as Size;
 use quinn_proto::congestion::NewRenoConfig;
@@ -287,4 +288,56 @@ fn a_response_is_paced() {
         .map(|(_, n)| *n)
         .max();
     assert!(most.is_some_and(|most| most <= 4), "{most:?}");
+}
+
+/// With a ticket the server sends no certificates, and with 0-RTT packets an answer comes a round trip
+/// earlier.
+#[test]
+fn a_ticket_saves_certificates_and_a_round_trip() {
+    let ask = |resumption| {
+        let settings = Settings {
+            resumption,
+            ..Settings::default()
+        };
+        let mut bed = Bed::new(ours("cubic", &settings, 9), || Link::new(1000, 100, 1000));
+        bed.hosts[0].open(Time::ZERO);
+        bed.hosts[0].ask(400);
+        let end = bed.run(|[client, server]| {
+            server.answer(1_000);
+            client.completed() == 1
+        });
+        let until = Time::ZERO + Span::from_millis(150);
+        let flight = bed
+            .wire
+            .iter()
+            .filter(|(at, side, _)| *side == 1 && *at < until);
+        let flight: usize = flight.map(|(_, _, bytes)| bytes.len()).sum();
+        assert!(bed.hosts[1].error().is_none() && bed.hosts[0].error().is_none());
+        (end.as_nanos() / 1_000_000, flight)
+    };
+    let (full, certificates) = ask(Resumption::None);
+    let (resumed, short) = ask(Resumption::OneRtt);
+    let (early, _) = ask(Resumption::ZeroRtt);
+    assert!((400..=402).contains(&full), "{full} ms");
+    assert!((400..=402).contains(&resumed), "{resumed} ms");
+    assert!((200..=202).contains(&early), "{early} ms");
+    assert!(certificates > short + 1_000, "{certificates} {short}");
+}
+
+/// Data that are lost with the first flight are sent again.
+#[test]
+fn early_data_that_are_lost_come_again() {
+    let settings = Settings {
+        resumption: Resumption::ZeroRtt,
+        ..Settings::default()
+    };
+    for loses in [2, 5, 7] {
+        let mut bed = Bed::new(ours("newreno", &settings, 9), || {
+            let mut link = Link::new(10, 100, 1000);
+            link.loses = loses;
+            link
+        });
+        let took = bed.transfer(100_000).as_secs();
+        assert!(took < 40.0, "{took} s with one in {loses} lost");
+    }
 }

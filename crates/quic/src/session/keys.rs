@@ -14,6 +14,8 @@ const SAMPLE: usize = 16;
 pub(super) enum Level {
     Initial,
     Handshake,
+    /// 0-RTT packets.
+    Early,
     /// 1-RTT packets after so many key updates.
     OneRtt(u32),
 }
@@ -41,6 +43,12 @@ pub(super) fn pair(level: Level, side: Side) -> KeyPair<Box<dyn PacketKey>> {
     }
 }
 
+/// The keys of 0-RTT packets, which a client alone seals.
+pub(super) fn early() -> (Box<dyn HeaderKey>, Box<dyn PacketKey>) {
+    let key = Key::new(Level::Early, Side::Client);
+    (Box::new(Header), Box::new(key))
+}
+
 #[derive(Debug)]
 struct Header;
 
@@ -63,7 +71,8 @@ impl Key {
         let level = match level {
             Level::Initial => 0,
             Level::Handshake => 1,
-            Level::OneRtt(updates) => 2 + u64::from(updates),
+            Level::Early => 2,
+            Level::OneRtt(updates) => 3 + u64::from(updates),
         };
         // Not zero, which bytes that nobody sealed would be.
         Key {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 fn session(side: Side) -> Plain {
     let defaults = TransportParameters::read(Side::Server, &mut &[][..]).unwrap();
-    Plain::new(side, Lengths::default(), &defaults)
+    Plain::new(side, Config::default(), &defaults)
 }
 
 #[test]

@@ -9,6 +9,21 @@ use bentpipe_tcp::{CongestionControlChoice, NOT_OF_QUIC, TransportSettings};
 /// Payload of UDP in a packet at most, bytes: an IP packet has 65,535.
 const LARGEST_PAYLOAD: u32 = 65_000;
 
+/// Reports what only QUIC has, in a transport that runs TCP.
+pub(super) fn unneeded(table: &TransportTable) -> Result<(), Reported> {
+    let context = &table.context;
+    match context.table.get("resumption") {
+        None => Ok(()),
+        Some(entry) => {
+            let what = &context.what;
+            let message = format!("`resumption` is a setting of QUIC, and {what} runs TCP");
+            let error = Diagnostic::new(entry.key_place, message).label("not used");
+            let help = "write `protocol = \"quic\"` as well, or remove the key";
+            Err(context.report(error.help(help)))
+        }
+    }
+}
+
 /// Reports what QUIC does not have or cannot carry.
 pub(super) fn check(
     one: &OneNamed<TransportTable>,

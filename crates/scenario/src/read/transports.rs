@@ -173,6 +173,8 @@ impl<'a> Reader<'a> {
         let settings = own.over(base);
         if settings.protocol == Some(Protocol::Quic) {
             quic::check(one, table, &settings)?;
+        } else {
+            quic::unneeded(table)?;
         }
         // What parameters must fulfil together, such as one slope for each
         // threshold, only the congestion control itself knows.
@@ -432,6 +434,7 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         buffers: plain(&table.buffers)?,
         offload: plain(&table.offload)?,
         protocol: plain(&table.protocol)?,
+        resumption: plain(&table.resumption)?,
     })
 }
 

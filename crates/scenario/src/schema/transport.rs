@@ -2,7 +2,7 @@
 
 use bentpipe_document::schema::{Kind, SIZE, integer, number};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_tcp::{Buffers, HostProfile, Pacing, Polling, Protocol, Recovery};
+use bentpipe_tcp::{Buffers, HostProfile, Pacing, Polling, Protocol, Recovery, Resumption};
 use bentpipe_units::{Bytes, Duration};
 
 /// A window, in segments.
@@ -24,6 +24,10 @@ table! {
     /// packets leave in batches of up to ten; `profile`, `recovery`, `timestamps`,
     /// `limited_transmit`, `recovery_fix`, `undo`, `minimum_rto`, `polling`, `buffers` are TCP's
     protocol: Protocol { all Protocol::ALL }, or "the base's, or `tcp`";
+    /// what the client of a QUIC connection has of an earlier one to the same server: `1-rtt` is a
+    /// session ticket, with which the server sends no certificates; with `0-rtt` data leave in the
+    /// first flight, too
+    resumption: Resumption { all Resumption::ALL }, or "the base's, or none";
     /// the algorithm that moves the window; its parameters are keys beside this one
     congestion_control: String [Kind::Name("congestion control")], or "the base's; on `linux` the kernel's own of that name";
     /// another slow start

@@ -8,8 +8,8 @@ use bentpipe_document::form::{Form, word_of};
 use bentpipe_document::value::check_name;
 use bentpipe_document::{Table, Value};
 use bentpipe_tcp::{
-    Buffers, CongestionControlChoice, HostProfile, Protocol, QuicSettings, Recovery, Transport,
-    find_transport,
+    Buffers, CongestionControlChoice, HostProfile, Protocol, QuicSettings, Recovery, Resumption,
+    Transport, find_transport,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -210,6 +210,9 @@ fn put_start(table: &mut Table, t: &Transport) {
 /// What a transport of QUIC has besides its congestion control.
 fn put_quic(table: &mut Table, t: &Transport, quic: &QuicSettings) {
     table.put("protocol", word_of(&Protocol::ALL, &Protocol::Quic));
+    if quic.resumption != Resumption::None {
+        table.put("resumption", word_of(&Resumption::ALL, &quic.resumption));
+    }
     if let Some(mtu) = quic.mtu {
         table.put_as::<Bytes, _>("mss", &Bytes::new(u64::from(mtu)));
     }

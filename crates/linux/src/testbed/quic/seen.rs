@@ -28,7 +28,7 @@ impl Seen {
     pub(crate) fn sender(&mut self, now: Time, host: &Host) {
         self.sum = host.sum();
         self.view = host.view();
-        if host.is_connected() {
+        if host.may_send() {
             self.connected_at.get_or_insert(now);
         }
         if host.is_acknowledged() {
