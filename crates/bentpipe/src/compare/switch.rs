@@ -92,8 +92,12 @@ impl Candidate {
             };
         }
         let control = &self.setting.control;
+        let early = match self.setting.zero_rtt {
+            true => " allow-0rtt",
+            false => "",
+        };
         let mut commands = vec![format!(
-            "bind quic4@:443 ssl crt FILE alpn h3 quic-cc-algo {}   # HAProxy",
+            "bind quic4@:443 ssl crt FILE alpn h3{early} quic-cc-algo {}   # HAProxy",
             if control == "reno" {
                 "newreno"
             } else {
@@ -105,6 +109,9 @@ impl Candidate {
                 format!("config.set_cc_algorithm_name(\"{control}\")?;   // quiche, in Rust"),
                 format!("config.set_initial_congestion_window_packets({window});"),
             ];
+            if self.setting.zero_rtt {
+                commands.push("config.enable_early_data();".to_owned());
+            }
         }
         SwitchOn {
             text: "QUIC runs in the server's program: choose the congestion control in its \
@@ -228,6 +235,8 @@ mod tests {
         assert!(haproxy[0].contains("quic-cc-algo newreno"), "{haproxy:?}");
         let quiche = lines("bbr + IW 32 + QUIC", Pep::None, false);
         assert!(quiche[1].contains("packets(32)"), "{quiche:?}");
+        let early = lines("cubic + QUIC + 0-RTT", Pep::None, false);
+        assert!(early[0].contains(" allow-0rtt "), "{early:?}");
         assert!(lines("hybla + QUIC", Pep::None, false).is_empty());
     }
 
