@@ -6,7 +6,7 @@ use crate::controller::View;
 use crate::pacer::Pacer;
 use crate::seeds::{self, Ids, ResetKey, TokenKey};
 use crate::session::Config;
-use crate::settings::{Factory, Pacing, Settings, SettingsError};
+use crate::settings::{self, Factory, Pacing, Settings, SettingsError};
 use bentpipe_cc::{Controller, Fault};
 use bentpipe_units::{Duration as Span, Rate, Time};
 use bytes::{Bytes, BytesMut};
@@ -71,8 +71,47 @@ pub struct Host {
     ready: VecDeque<Datagram>,
     sending: Sending,
     received: u64,
+    /// How the receiver's limit grows; `None` where it is one window from the start.
+    limit: Option<Limit>,
     is_connected: bool,
     error: Option<String>,
+}
+
+/// A receiver's limit that doubles whenever half of it has arrived.
+#[derive(Debug)]
+struct Limit {
+    bytes: u64,
+    /// The window that it ends with.
+    whole: u64,
+    /// quinn-proto has been told to leave the limit where it is.
+    holds: bool,
+}
+
+/// The window while the limit stays where it is, bytes.
+const HELD: u32 = 65_536;
+
+impl Limit {
+    /// Moves the limit where it is due; true when it has become a window of its full size.
+    ///
+    /// quinn-proto moves its limit with what is read. A window that becomes smaller stays where it
+    /// is until as much has been read as was taken away, so a small window holds the limit. It is
+    /// more than nothing, since an eighth of it is what a new limit is told for.
+    fn follow(&mut self, received: u64, connection: &mut quinn_proto::Connection) -> bool {
+        if !self.holds {
+            self.holds = true;
+            connection.set_receive_window(VarInt::from_u32(HELD));
+        }
+        while received > self.bytes / 2 {
+            if 2 * self.bytes >= self.whole {
+                connection.set_receive_window(settings::varint(self.whole));
+                return true;
+            }
+            connection.set_receive_window(settings::varint(u64::from(HELD) + self.bytes));
+            connection.set_receive_window(VarInt::from_u32(HELD));
+            self.bytes *= 2;
+        }
+        false
+    }
 }
 
 /// The stream that this end sends.
@@ -163,6 +202,11 @@ impl Host {
             ready: VecDeque::new(),
             sending: Sending::default(),
             received: 0,
+            limit: settings.initial_receive_window.map(|initial| Limit {
+                bytes: initial.get(),
+                whole: settings.receive_window.get(),
+                holds: false,
+            }),
             is_connected: false,
             error: None,
         })
@@ -317,6 +361,11 @@ impl Host {
                 | Event::DatagramsUnblocked => {}
             }
         }
+        if let Some(limit) = &mut self.limit
+            && limit.follow(self.received, connection)
+        {
+            self.limit = None;
+        }
         if fills {
             self.fill();
         }
@@ -344,9 +393,18 @@ impl Host {
     }
 
     fn build(&mut self, now: Time) {
-        let pace = self.pace();
-        if pace.is_some() && !self.pacer.admits(now) {
-            return;
+        let rate = self.rate();
+        if let Some(rate) = rate {
+            self.pacer.limit(now, rate, self.credit());
+        }
+        // Who only acknowledges is not paced (RFC 9002, section 7.7).
+        let sends = self.is_connected && self.sending.stream.is_some();
+        let pace = rate.filter(|_| sends);
+        match pace {
+            Some(_) if !self.pacer.admits(now) => return,
+            Some(_) => {}
+            // A control that no longer paces holds nothing back.
+            None => self.pacer.release(),
         }
         let Some((_, connection)) = &mut self.connection else {
             return;
@@ -361,23 +419,29 @@ impl Host {
             self.queue(&transmit);
             if let Some(rate) = pace {
                 let headers = self.ready.len() * usize::from(IP_HEADERS);
-                self.pacer.sent(now, (transmit.size + headers) as u64, rate);
+                let bytes = (transmit.size + headers) as u64;
+                self.pacer.sent(bytes, rate);
             }
         }
     }
 
-    /// The rate at which packets are spaced here, if they are.
-    fn pace(&self) -> Option<Rate> {
-        // Who only acknowledges is not paced (RFC 9002, section 7.7).
-        if !self.is_connected || self.sending.stream.is_none() {
-            return None;
-        }
+    /// The rate at which data are spaced here, if they are.
+    fn rate(&self) -> Option<Rate> {
         let adapter = self.factory.as_ref()?.made.get()?;
         let gain = match self.pacing {
             Pacing::Window(gain) => Some(gain),
             Pacing::Quinn | Pacing::Off => None,
         };
         adapter.pace_at(gain, IP_HEADERS)
+    }
+
+    /// Bytes of packets that may follow another one at once where packets are spaced here: what
+    /// the control lets go together.
+    fn credit(&self) -> u64 {
+        let view = self.view();
+        view.map_or(0, |view| {
+            u64::from(view.quantum.saturating_sub(1)) * u64::from(view.mtu + IP_HEADERS)
+        })
     }
 
     /// A timer is due at `now`.

@@ -10,7 +10,7 @@ use bentpipe_quic::{Datagram, Host, IP_HEADERS, Pacing, Settings};
 use bentpipe_random::Stream;
 use bentpipe_scenario::Flow;
 use bentpipe_tcp::packet::ecn;
-use bentpipe_tcp::{Packet, Transmit, Transport};
+use bentpipe_tcp::{Opener, Packet, Transmit, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Time};
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ impl Way {
     }
 }
 
-/// Both ends of a QUIC connection, the `from` side first, which opens it.
+/// Both ends of a QUIC connection, the `from` side first.
 #[derive(Debug)]
 pub(crate) struct QuicFlow {
     hosts: [Host; 2],
@@ -56,6 +56,8 @@ pub(crate) struct QuicFlow {
     /// The endpoints that they are in the network.
     endpoints: [u32; 2],
     deadlines: [Time; 2],
+    /// The side that opens the connection.
+    opener: usize,
     pub(crate) has_own_control: bool,
 }
 
@@ -81,8 +83,13 @@ impl QuicFlow {
         let mut stream = Stream::new(seed, &format!("quic {}", flow.name));
         let client = bentpipe_quic::Side::Client;
         let server = bentpipe_quic::Side::Server;
-        let from = Host::new(client, &settings, sending, stream.bits());
-        let to = Host::new(server, &settings, build()?, stream.bits());
+        let opener = transport.quic.map_or(Opener::From, |quic| quic.opener);
+        let (from, to) = match opener {
+            Opener::From => (client, server),
+            Opener::To => (server, client),
+        };
+        let from = Host::new(from, &settings, sending, stream.bits());
+        let to = Host::new(to, &settings, build()?, stream.bits());
         Ok(Box::new(QuicFlow {
             hosts: [
                 from.map_err(|e| fails(e.to_string()))?,
@@ -91,18 +98,22 @@ impl QuicFlow {
             ways: Default::default(),
             endpoints: [2 * index, 2 * index + 1],
             deadlines: [Time::MAX; 2],
+            opener: match opener {
+                Opener::From => 0,
+                Opener::To => 1,
+            },
             has_own_control,
         }))
     }
 
     pub(crate) fn start<T: Transmit>(&mut self, now: Time, application: &Application, net: &mut T) {
-        self.hosts[0].open(now);
+        self.hosts[self.opener].open(now);
         match application {
             Application::Transfer { size } => self.hosts[0].write(size.get(), true),
             Application::Persistent => self.hosts[0].write(u64::MAX, false),
             _ => {}
         }
-        self.flush(now, 0, net);
+        self.flush(now, self.opener, net);
     }
 
     pub(crate) fn write<T: Transmit>(&mut self, now: Time, bytes: u64, last: bool, net: &mut T) {
@@ -256,6 +267,7 @@ fn settings(transport: &Transport) -> Settings {
         acks: quic.and_then(|quic| quic.acks),
         send_window: transport.send_buffer,
         receive_window: transport.receive_buffer,
+        initial_receive_window: quic.and_then(|quic| quic.initial_receive_window),
         ecn: transport.ecn,
         ..defaults
     }

@@ -27,8 +27,8 @@ pub use named::{
 
 use crate::profile::StackKind;
 use crate::{
-    Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Pacing, Polling,
-    Protocol, QuicSettings, Recovery, Transport, TransportError,
+    Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Opener, Pacing,
+    Polling, Protocol, QuicSettings, Recovery, Transport, TransportError,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -109,6 +109,10 @@ pub struct TransportSettings {
     pub offload: Option<bool>,
     /// What carries the data: TCP where no layer says.
     pub protocol: Option<Protocol>,
+    /// The end that opens a connection of QUIC: the sender where no layer says.
+    pub opener: Option<Opener>,
+    /// What a receiver of QUIC has room for at the start: its buffer where no layer says.
+    pub initial_receive_window: Option<Bytes>,
 }
 
 /// Settings that a named transport comes with and that are not what it is: the
@@ -192,6 +196,8 @@ impl TransportSettings {
             polling: self.polling.or(below.polling),
             offload: self.offload.or(below.offload),
             protocol: self.protocol.or(below.protocol),
+            opener: self.opener.or(below.opener),
+            initial_receive_window: self.initial_receive_window.or(below.initial_receive_window),
             buffers: self.buffers.or(below.buffers),
         }
     }
@@ -260,6 +266,8 @@ impl TransportSettings {
                 (self.ack_count.unwrap_or(2), delay)
             }),
             batches: self.offload != Some(false),
+            initial_receive_window: self.initial_receive_window,
+            opener: self.opener.unwrap_or_default(),
         });
         let mut transport = Transport {
             quic,

@@ -174,6 +174,16 @@ impl<'a> Reader<'a> {
         let settings = own.over(base);
         if settings.protocol == Some(Protocol::Quic) {
             fits_quic(one, table, &settings)?;
+        } else if let Some((key, entry)) = OF_QUIC_ALONE
+            .iter()
+            .find_map(|key| Some((key, context.table.get(key)?)))
+        {
+            let message = format!(
+                "`{key}` is a setting of QUIC, and {} runs TCP",
+                context.what
+            );
+            let error = Diagnostic::new(entry.key_place, message).label("not used");
+            return Err(context.report(error.help("add `protocol = \"quic\"`")));
         }
         // What parameters must fulfil together, such as one slope for each
         // threshold, only the congestion control itself knows.
@@ -263,6 +273,9 @@ impl<'a> Reader<'a> {
         }
     }
 }
+
+/// Keys that TCP does not have.
+const OF_QUIC_ALONE: [&str; 2] = ["opener", "initial_receive_window"];
 
 /// Reports what QUIC does not have or cannot carry.
 fn fits_quic(
@@ -503,6 +516,8 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         buffers: plain(&table.buffers)?,
         offload: plain(&table.offload)?,
         protocol: plain(&table.protocol)?,
+        opener: plain(&table.opener)?,
+        initial_receive_window: plain(&table.initial_receive_window)?,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use bentpipe_document::schema::{Kind, SIZE, integer, number};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_tcp::{Buffers, HostProfile, Pacing, Polling, Protocol, Recovery};
+use bentpipe_tcp::{Buffers, HostProfile, Opener, Pacing, Polling, Protocol, Recovery};
 use bentpipe_units::{Bytes, Duration};
 
 /// A window, in segments.
@@ -16,14 +16,17 @@ table! {
                  [flow.download]\ntransport = \"mine\"";
     /// the transport that this one refines
     base: Item [Kind::Name("transport")], or "the named transport of the same name";
-    /// what carries the data: QUIC carries transfers and what persists, is opened by `from` with a
-    /// full handshake of one round trip, and passes split PEPs and other middleboxes as it is. With
+    /// what carries the data: QUIC carries transfers and what persists, opens with a full
+    /// handshake of one round trip, and passes split PEPs and other middleboxes as it is. With
     /// it `mss` is the payload of UDP in a full packet (by default 1200 bytes, and what path MTU
     /// discovery finds), `pacing` that of quinn where it is left out (5/4 of the window in a round
     /// trip), `delayed_ack` what the sender asks of the receiver (ACK frequency), `offload` whether
     /// packets leave in batches of up to ten; `profile`, `recovery`, `timestamps`,
     /// `limited_transmit`, `recovery_fix`, `undo`, `minimum_rto`, `polling`, `buffers` are TCP's
     protocol: Protocol { all Protocol::ALL }, or "the base's, or `tcp`";
+    /// with QUIC, the end that opens the connection: `to` asks for the data with the last packet of
+    /// its handshake, as who downloads does, so that they leave after one and a half round trips
+    opener: Opener { all Opener::ALL }, or "the base's, or `from`";
     /// the algorithm that moves the window; its parameters are keys beside this one
     congestion_control: String [Kind::Name("congestion control")], or "the base's; on `linux` the kernel's own of that name";
     /// another slow start
@@ -50,6 +53,9 @@ table! {
     send_buffer: Bytes [SIZE], or "by `buffers`";
     /// receive buffer; the profile says which part of it is advertised
     receive_buffer: Bytes [SIZE], or "by `buffers`";
+    /// with QUIC, the receiver's limit at the start: it doubles whenever half of it has arrived,
+    /// until it is the receive buffer
+    initial_receive_window: Bytes [SIZE], or "the base's, or the receive buffer";
     /// when the receiver acknowledges
     delayed_ack: DelayedAckTable, or "the base's, or the profile's";
     /// timestamps option (RFC 7323): 12 bytes a packet
