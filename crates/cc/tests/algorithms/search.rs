@@ -2,7 +2,7 @@
 
 use crate::wire::{Wire, a_loss};
 use bentpipe_cc::{Parameters, build_slots};
-use bentpipe_units::{Duration, Segments, Time};
+use bentpipe_units::{Duration, Segments, Time, math};
 
 const RTT: Duration = Duration::from_millis(100);
 /// Bins of 35 ms.
@@ -20,7 +20,7 @@ fn search(parameters: &Parameters) -> Wire {
 /// after a round trip.
 fn doubling(now: Time, most: Segments) -> Segments {
     let rounds = now.since(Time::ZERO).as_secs() / RTT.as_secs();
-    let a_round = (10.0 * (rounds - 1.0).exp2() * core::f64::consts::LN_2).min(most);
+    let a_round = (10.0 * math::exp2(rounds - 1.0) * core::f64::consts::LN_2).min(most);
     a_round * STEP.as_secs() / RTT.as_secs()
 }
 
