@@ -29,7 +29,10 @@ table! {
     opener: Opener { all Opener::ALL }, or "the base's, or `from`";
     /// the algorithm that moves the window; its parameters are keys beside this one
     congestion_control: String [Kind::Name("congestion control")], or "the base's; on `linux` the kernel's own of that name";
-    /// another slow start
+    /// another slow start: `standard`, `const`, `linear`, `mtsi`, `hybla`, `fixed`, `hystart++`
+    /// (RFC 9406), `search` (SEARCH, draft-chung-ccwg-search; its keys are `window`, `threshold` and
+    /// `rolls_back`) or `picoquic` (picoquic's initial slow start and pacing; its keys are
+    /// `target_rtt`, `longest_rtt`, `probes_bandwidth` and `paces`)
     start: String [Kind::Name("slow start")], or "the base's";
     /// another congestion avoidance
     avoidance: String [Kind::Name("congestion avoidance")], or "the base's";
