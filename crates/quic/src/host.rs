@@ -3,10 +3,11 @@
 use crate::IP_HEADERS;
 use crate::clock::Clock;
 use crate::controller::View;
+use crate::limit::Limit;
 use crate::pacer::Pacer;
 use crate::seeds::{self, Ids, ResetKey, TokenKey};
 use crate::session::Config;
-use crate::settings::{self, Factory, Pacing, Settings, SettingsError};
+use crate::settings::{Factory, Pacing, Settings, SettingsError};
 use bentpipe_cc::{Controller, Fault};
 use bentpipe_units::{Duration as Span, Rate, Time};
 use bytes::{Bytes, BytesMut};
@@ -75,43 +76,6 @@ pub struct Host {
     limit: Option<Limit>,
     is_connected: bool,
     error: Option<String>,
-}
-
-/// A receiver's limit that doubles whenever half of it has arrived.
-#[derive(Debug)]
-struct Limit {
-    bytes: u64,
-    /// The window that it ends with.
-    whole: u64,
-    /// quinn-proto has been told to leave the limit where it is.
-    holds: bool,
-}
-
-/// The window while the limit stays where it is, bytes.
-const HELD: u32 = 65_536;
-
-impl Limit {
-    /// Moves the limit where it is due; true when it has become a window of its full size.
-    ///
-    /// quinn-proto moves its limit with what is read. A window that becomes smaller stays where it
-    /// is until as much has been read as was taken away, so a small window holds the limit. It is
-    /// more than nothing, since an eighth of it is what a new limit is told for.
-    fn follow(&mut self, received: u64, connection: &mut quinn_proto::Connection) -> bool {
-        if !self.holds {
-            self.holds = true;
-            connection.set_receive_window(VarInt::from_u32(HELD));
-        }
-        while received > self.bytes / 2 {
-            if 2 * self.bytes >= self.whole {
-                connection.set_receive_window(settings::varint(self.whole));
-                return true;
-            }
-            connection.set_receive_window(settings::varint(u64::from(HELD) + self.bytes));
-            connection.set_receive_window(VarInt::from_u32(HELD));
-            self.bytes *= 2;
-        }
-        false
-    }
 }
 
 /// The stream that this end sends.
@@ -202,11 +166,9 @@ impl Host {
             ready: VecDeque::new(),
             sending: Sending::default(),
             received: 0,
-            limit: settings.initial_receive_window.map(|initial| Limit {
-                bytes: initial.get(),
-                whole: settings.receive_window.get(),
-                holds: false,
-            }),
+            limit: settings
+                .initial_receive_window
+                .map(|initial| Limit::new(initial, settings.receive_window)),
             is_connected: false,
             error: None,
         })

@@ -35,7 +35,8 @@
 //! - picoquic's client acknowledges the last two packets of a server's first flight, 1,900 bytes, 1 ms
 //!   after the others (`PICOQUIC_ACK_DELAY_MIN`) where they arrive within that time. The server takes
 //!   this for 1.6 to 2 MB/s. Here clients do not wait, so the sample is taken where two full packets
-//!   are acknowledged within 0.5 ms of the first ACK of the connection.
+//!   are acknowledged within 0.5 ms of the first ACK of the connection: a fit, which is so from some
+//!   15 Mbit/s on, as it is there.
 //! - A packet's time at the pacing rate takes the place of the quarter where it is longer; it never
 //!   is with windows of more than five packets.
 //! - A spurious loss is undone by the transport, if at all.
