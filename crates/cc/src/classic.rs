@@ -165,6 +165,7 @@ impl CongestionControl for Classic {
 
     fn apply_host_rules(&mut self, rules: HostRules) {
         self.equality_is_slow_start |= rules.equality_is_slow_start;
+        self.start.apply_host_rules(rules);
         self.avoidance.apply_host_rules(rules);
         self.reaction.apply_host_rules(rules);
     }

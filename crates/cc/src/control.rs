@@ -22,6 +22,10 @@ pub struct HostRules {
     /// Halving leaves cwnd at the exact half, below ssthresh's floor too, and
     /// the end of recovery leaves cwnd alone (ns-2).
     pub exact_halves: bool,
+    /// Growth counts what is acknowledged and not ACKs (QUIC: RFC 9002, appendix B.5).
+    pub counts_bytes: bool,
+    /// Halving takes cwnd and not what is in flight (QUIC: RFC 9002, appendix B.6).
+    pub halves_window: bool,
 }
 
 dispatched! {

@@ -47,6 +47,9 @@ dispatched! {
 
         /// The last loss or timeout was spurious.
         fn on_spurious(self: &mut Self) {}
+
+        /// Takes over what the host does around its algorithms.
+        fn apply_host_rules(self: &mut Self, rules: HostRules) {}
     }
 }
 

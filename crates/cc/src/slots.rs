@@ -15,7 +15,9 @@ mod hystart;
 mod marchese;
 mod mtsi;
 mod newreno;
+mod picoquic;
 mod scalable;
+mod search;
 mod westwood;
 mod westwood_agent;
 mod westwood_plus;
@@ -35,7 +37,9 @@ pub use hystart::{HyStart, HyStartParameters};
 pub use marchese::{Const, ConstParameters, Linear, LinearParameters, LinearTest};
 pub use mtsi::{Mtsi, MtsiParameters, MtsiRule, Scope, Tie};
 pub use newreno::{Growth, HalfOf, Halve, HalveParameters, Reno, RenoParameters, Standard};
+pub use picoquic::{Picoquic, PicoquicParameters};
 pub use scalable::{Scalable, ScalableReaction};
+pub use search::{Search, SearchParameters};
 pub use westwood::{Filter, Westwood, WestwoodFilter, WestwoodParameters};
 pub use westwood_agent::{
     AgentFilter, BariParameters, BariWestwood, FilterState, LastAck, NewrenoSettings, Release,
@@ -157,6 +161,10 @@ slots! {
         Hybla(HyblaStart),
         /// Standard until the delay rises (RFC 9406).
         HyStart(HyStart),
+        /// Standard until deliveries stop doubling (SEARCH).
+        Search(Search as Box<Search>),
+        /// Half of the bandwidth at least, until the delay rises (picoquic).
+        Picoquic(Picoquic as Box<Picoquic>),
         /// cwnd is constant: for measuring.
         Fixed(Fixed),
     }

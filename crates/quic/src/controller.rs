@@ -9,6 +9,8 @@
 //!   losses found after the previous one.
 //! - Persistent congestion (RFC 9002, section 7.6) takes the role of a retransmission timeout; the
 //!   probes that QUIC sends instead of timing out are not reported.
+//! - Reno's growth counts what is acknowledged and its halving takes the window (RFC 9002, appendices
+//!   B.5 and B.6; [`HostRules`]).
 //! - Actions that a control requests besides a window ([`bentpipe_cc::Actions`]) are not supported;
 //!   controls that depend on them are refused ([`refusal`]).
 
@@ -20,7 +22,8 @@ mod rounds;
 pub use refusal::{Refusal, refusal, refused};
 
 use bentpipe_cc::{
-    Ack, CWND_LIMIT, Controller, Fault, Loss, PathHint, RecoveryExit, Repair, Timeout, Window,
+    Ack, CWND_LIMIT, Controller, Fault, HostRules, Loss, PathHint, RecoveryExit, Repair, Timeout,
+    Window,
 };
 use bentpipe_units::{Duration as Span, Rate, Segments, Time};
 use record::Record;
@@ -110,6 +113,8 @@ pub struct View {
     pub window: u64,
     /// Payload of UDP in a full packet, bytes.
     pub mtu: u16,
+    /// Packets that the control lets go together where it paces.
+    pub quantum: u32,
     /// Smoothed round trip; zero before the first.
     pub smoothed_rtt: Span,
     /// Smallest round trip so far.
@@ -169,6 +174,9 @@ struct State<P> {
     /// The window was full since the last acknowledgement.
     filled: bool,
     recovery: Option<Recovery>,
+    /// When the window was reduced last. What was sent before belongs to that loss, also where it
+    /// is found after the recovery (RFC 9002, appendix B.6).
+    reduced: Option<Instant>,
 }
 
 /// Data acknowledged by one acknowledgement frame.
@@ -223,8 +231,14 @@ impl<P: Path> Adapter<P> {
             pacing_rtt: Duration::ZERO,
             filled: false,
             recovery: None,
+            reduced: None,
         };
         state.control.seed(seed);
+        state.control.apply_host_rules(HostRules {
+            counts_bytes: true,
+            halves_window: true,
+            ..HostRules::default()
+        });
         state.control.on_open(CWND_LIMIT);
         state.hint(None);
         state.initial = state.bytes();
@@ -293,6 +307,7 @@ impl<P: Path> Adapter<P> {
             flight: state.flight,
             window: state.bytes(),
             mtu: state.mtu,
+            quantum: state.window.send_quantum,
             smoothed_rtt: state.smoothed,
             min_rtt: Some(state.min_rtt).filter(|rtt| *rtt != Span::MAX),
             mean_rtt: sums
@@ -515,11 +530,12 @@ impl<P: Path> State<P> {
                 mss: u32::from(self.mtu),
             };
             self.control.on_timeout(&timeout, &mut self.window);
+            self.reduced = Some(now);
             self.recovery = Some(Recovery {
                 began: now,
                 repair: Repair::Timeout,
             });
-        } else if self.recovery.is_none_or(|it| sent > it.began) {
+        } else if self.reduced.is_none_or(|began| sent > began) {
             self.sums.reductions += 1;
             let loss = Loss {
                 now: self.time(now),
@@ -532,6 +548,7 @@ impl<P: Path> State<P> {
                 mss: u32::from(self.mtu),
             };
             self.control.on_loss(&loss, &mut self.window);
+            self.reduced = Some(now);
             self.recovery = Some(Recovery {
                 began: now,
                 repair: Repair::Recovery,

@@ -3,6 +3,7 @@
 use crate::IP_HEADERS;
 use crate::clock::Clock;
 use crate::controller::View;
+use crate::limit::Limit;
 use crate::pacer::Pacer;
 use crate::seeds::{self, Ids, ResetKey, TokenKey};
 use crate::session::Config;
@@ -70,6 +71,8 @@ pub struct Host {
     sending: Sending,
     exchanges: Exchanges,
     received: u64,
+    /// How the receiver's limit grows; `None` where it is one window from the start.
+    limit: Option<Limit>,
     is_connected: bool,
     error: Option<String>,
 }
@@ -153,6 +156,9 @@ impl Host {
             sending: Sending::default(),
             exchanges: Exchanges::default(),
             received: 0,
+            limit: settings
+                .initial_receive_window
+                .map(|initial| Limit::new(initial, settings.receive_window)),
             is_connected: false,
             error: None,
         })
@@ -305,6 +311,11 @@ impl Host {
                 | Event::DatagramsUnblocked => {}
             }
         }
+        if let Some(limit) = &mut self.limit
+            && limit.follow(self.received, connection)
+        {
+            self.limit = None;
+        }
         if fills {
             self.fill();
         }
@@ -332,9 +343,19 @@ impl Host {
     }
 
     fn build(&mut self, now: Time) {
-        let pace = self.pace();
-        if pace.is_some() && !self.pacer.admits(now) {
-            return;
+        let rate = self.rate();
+        if let Some(rate) = rate {
+            self.pacer.limit(now, rate, self.credit());
+        }
+        // Who only asks or acknowledges is not paced (RFC 9002, section 7.7).
+        let has_data = self.sending.has_begun() || self.exchanges.has_answered();
+        let sends = has_data && self.may_send();
+        let pace = rate.filter(|_| sends);
+        match pace {
+            Some(_) if !self.pacer.admits(now) => return,
+            Some(_) => {}
+            // A control that no longer paces holds nothing back.
+            None => self.pacer.release(),
         }
         let Some((_, connection)) = &mut self.connection else {
             return;
@@ -349,23 +370,29 @@ impl Host {
             self.queue(&transmit);
             if let Some(rate) = pace {
                 let headers = self.ready.len() * usize::from(IP_HEADERS);
-                self.pacer.sent(now, (transmit.size + headers) as u64, rate);
+                let bytes = (transmit.size + headers) as u64;
+                self.pacer.sent(bytes, rate);
             }
         }
     }
 
-    /// The rate at which packets are spaced here, if they are.
-    fn pace(&self) -> Option<Rate> {
-        // Who only asks or acknowledges is not paced (RFC 9002, section 7.7).
-        if !self.may_send() || !(self.sending.has_begun() || self.exchanges.has_answered()) {
-            return None;
-        }
+    /// The rate at which data are spaced here, if they are.
+    fn rate(&self) -> Option<Rate> {
         let adapter = self.factory.as_ref()?.made.get()?;
         let gain = match self.pacing {
             Pacing::Window(gain) => Some(gain),
             Pacing::Quinn | Pacing::Off => None,
         };
         adapter.pace_at(gain, IP_HEADERS)
+    }
+
+    /// Bytes of packets that may follow another one at once where packets are spaced here: what
+    /// the control lets go together.
+    fn credit(&self) -> u64 {
+        let view = self.view();
+        view.map_or(0, |view| {
+            u64::from(view.quantum.saturating_sub(1)) * u64::from(view.mtu + IP_HEADERS)
+        })
     }
 
     /// A timer is due at `now`.

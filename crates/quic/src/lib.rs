@@ -18,6 +18,7 @@
 mod clock;
 pub mod controller;
 mod host;
+mod limit;
 mod pacer;
 mod seeds;
 pub mod session;

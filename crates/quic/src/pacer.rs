@@ -24,9 +24,22 @@ impl Pacer {
         !self.holds
     }
 
-    /// Packets of `bytes` have left at `now`, at `rate`.
-    pub(crate) fn sent(&mut self, now: Time, bytes: u64, rate: Rate) {
-        self.next = self.next.max(now) + rate.transmission_time(Bytes::new(bytes));
+    /// Whoever was idle may make up for the time in which `credit` bytes leave at `rate`, and for no
+    /// more. To be told at every turn: a larger credit has to be waited for.
+    pub(crate) fn limit(&mut self, now: Time, rate: Rate, credit: u64) {
+        let credit = rate.transmission_time(Bytes::new(credit));
+        let earliest = Time::ZERO + now.since(Time::ZERO).saturating_sub(credit);
+        self.next = self.next.max(earliest);
+    }
+
+    /// Packets of `bytes` have left, at `rate`.
+    pub(crate) fn sent(&mut self, bytes: u64, rate: Rate) {
+        self.next += rate.transmission_time(Bytes::new(bytes));
+    }
+
+    /// Packets are no longer spaced here.
+    pub(crate) fn release(&mut self) {
+        self.holds = false;
     }
 
     /// When what was held back may leave; `None` where nothing was.

@@ -46,6 +46,9 @@ pub struct Settings {
     pub send_window: Bytes,
     /// Bytes of a stream that the receiver has room for.
     pub receive_window: Bytes,
+    /// The receiver's limit at the start, bytes, which doubles whenever half of it has arrived until
+    /// the whole is a window.
+    pub initial_receive_window: Option<Bytes>,
     /// Packets are sent as ECN-capable.
     pub ecn: bool,
     /// Lengths of the handshake.
@@ -65,6 +68,7 @@ impl Default for Settings {
             acks: None,
             send_window: Bytes::new(16_000_000),
             receive_window: Bytes::new(16_000_000),
+            initial_receive_window: None,
             ecn: false,
             lengths: Lengths::default(),
             resumption: Resumption::None,
@@ -104,7 +108,8 @@ impl Settings {
         config.allow_spin(false);
         let window = varint(self.receive_window.get());
         config.stream_receive_window(window);
-        config.receive_window(window);
+        let initial = self.initial_receive_window.map(|it| varint(it.get()));
+        config.receive_window(initial.map_or(window, |initial| initial.min(window)));
         config.send_window(self.send_window.get());
         config.congestion_controller_factory(control);
         if let Some(mtu) = self.mtu {

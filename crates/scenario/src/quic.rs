@@ -28,6 +28,7 @@ pub fn quic_settings(transport: &Transport) -> Settings {
         acks: quic.and_then(|quic| quic.acks),
         send_window: transport.send_buffer,
         receive_window: transport.receive_buffer,
+        initial_receive_window: quic.and_then(|quic| quic.initial_receive_window),
         ecn: transport.ecn,
         resumption: match quic.map(|quic| quic.resumption).unwrap_or_default() {
             Resumption::None => Ticket::None,

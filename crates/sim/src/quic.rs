@@ -10,7 +10,7 @@ use bentpipe_quic::{Datagram, Host, IP_HEADERS};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, quic_settings};
 use bentpipe_tcp::packet::{ecn, flags};
-use bentpipe_tcp::{Packet, Transmit, Transport};
+use bentpipe_tcp::{Opener, Packet, Transmit, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Time};
 use std::collections::VecDeque;
@@ -57,8 +57,8 @@ impl Way {
     }
 }
 
-/// Both ends of a QUIC connection, the `from` side first. It opens the connection unless `to`
-/// asks.
+/// Both ends of a QUIC connection, the `from` side first. Who asks opens it, and else the one that the
+/// transport says.
 #[derive(Debug)]
 pub(crate) struct QuicFlow {
     hosts: [Host; 2],
@@ -94,11 +94,13 @@ impl QuicFlow {
         let mut stream = Stream::new(seed, &format!("quic {}", flow.name));
         let client = bentpipe_quic::Side::Client;
         let server = bentpipe_quic::Side::Server;
-        let opener = usize::from(flow.application.asks());
-        let sides = if opener == 0 {
-            [client, server]
-        } else {
-            [server, client]
+        let opener = match transport.quic.map_or(Opener::From, |quic| quic.opener) {
+            Opener::From => usize::from(flow.application.asks()),
+            Opener::To => 1,
+        };
+        let sides = match opener {
+            0 => [client, server],
+            _ => [server, client],
         };
         let from = Host::new(sides[0], &settings, sending, stream.bits());
         let to = Host::new(sides[1], &settings, build()?, stream.bits());

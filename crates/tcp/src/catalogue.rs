@@ -27,8 +27,8 @@ pub use named::{
 
 use crate::profile::StackKind;
 use crate::{
-    Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Pacing, Polling,
-    Protocol, QuicSettings, Recovery, Resumption, Transport, TransportError,
+    Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Opener, Pacing,
+    Polling, Protocol, QuicSettings, Recovery, Resumption, Transport, TransportError,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -111,6 +111,10 @@ pub struct TransportSettings {
     pub protocol: Option<Protocol>,
     /// What a QUIC client has of an earlier connection.
     pub resumption: Option<Resumption>,
+    /// The end that opens a connection of QUIC: the sender where no layer says.
+    pub opener: Option<Opener>,
+    /// What a receiver of QUIC has room for at the start: its buffer where no layer says.
+    pub initial_receive_window: Option<Bytes>,
 }
 
 /// Settings that a named transport comes with and that are not what it is: the
@@ -195,6 +199,8 @@ impl TransportSettings {
             offload: self.offload.or(below.offload),
             protocol: self.protocol.or(below.protocol),
             resumption: self.resumption.or(below.resumption),
+            opener: self.opener.or(below.opener),
+            initial_receive_window: self.initial_receive_window.or(below.initial_receive_window),
             buffers: self.buffers.or(below.buffers),
         }
     }
@@ -264,6 +270,8 @@ impl TransportSettings {
             }),
             batches: self.offload != Some(false),
             resumption: self.resumption.unwrap_or_default(),
+            initial_receive_window: self.initial_receive_window,
+            opener: self.opener.unwrap_or_default(),
         });
         let mut transport = Transport {
             quic,

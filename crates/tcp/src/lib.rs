@@ -31,8 +31,8 @@ pub use catalogue::{
 };
 pub use endpoint::{ConnectionState, Endpoint, Snapshot};
 pub use options::{
-    Buffers, DelayedAck, KernelSettings, NOT_OF_QUIC, Pacing, Polling, Protocol, QuicSettings,
-    Recovery, Resumption,
+    Buffers, DelayedAck, KernelSettings, NOT_OF_QUIC, Opener, Pacing, Polling, Protocol,
+    QuicSettings, Recovery, Resumption,
 };
 pub use packet::{Packet, Transmit};
 pub use profile::{HostProfile, RtoRule, Rules, StackKind};

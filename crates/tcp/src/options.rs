@@ -222,6 +222,25 @@ impl Resumption {
     ];
 }
 
+/// The end that opens a connection of QUIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Opener {
+    /// The one that sends the data.
+    #[default]
+    From,
+    /// The one that receives them, and that asks for them with the last packet of the handshake.
+    To,
+}
+
+impl Opener {
+    /// Every value with its name.
+    pub const ALL: [(&'static str, Opener); 2] = [("from", Opener::From), ("to", Opener::To)];
+
+    fn is_from(&self) -> bool {
+        *self == Opener::From
+    }
+}
+
 /// Settings of QUIC that differ from those that TCP has.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct QuicSettings {
@@ -236,6 +255,13 @@ pub struct QuicSettings {
     pub batches: bool,
     /// What its client has of an earlier connection.
     pub resumption: Resumption,
+    /// The receiver's limit at the start, which doubles whenever half of it has arrived until its
+    /// buffer is a window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_receive_window: Option<Bytes>,
+    /// The end that opens the connection.
+    #[serde(skip_serializing_if = "Opener::is_from")]
+    pub opener: Opener,
 }
 
 /// Keys of a transport that TCP has and QUIC has not.

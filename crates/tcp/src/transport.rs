@@ -289,6 +289,7 @@ impl Transport {
             integer_avoidance: rules.whole_segments,
             whole_ssthresh: rules.whole_segments || rules.stack != StackKind::Rfc,
             exact_halves: rules.stack == StackKind::Ns2Agent,
+            ..HostRules::default()
         });
         Ok(controller)
     }

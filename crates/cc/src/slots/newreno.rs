@@ -17,6 +17,8 @@
 //!   counter of `integer` starts again at a loss and at a timeout.
 //! - RFC 5681 halves bytes, so ssthresh may be a fraction of a segment; 21
 //!   segments in flight give 10.5, and 10 with `whole_ssthresh`.
+//! - QUIC counts what is acknowledged and halves cwnd (RFC 9002, appendices B.5 and B.6), whatever
+//!   these parameters say.
 //! - A timeout sets cwnd to 1 and never to the initial window (Marchese 2006,
 //!   sec. 3.2, says both). The second timeout of a segment leaves ssthresh.
 
@@ -72,6 +74,12 @@ impl SlowStart for Standard {
         // A stretch ACK must not carry the window far past ssthresh.
         let ceiling = window.ssthresh.max(window.cwnd + 1.0);
         window.cwnd = (window.cwnd + ack.acked.min(self.byte_counting)).min(ceiling);
+    }
+
+    fn apply_host_rules(&mut self, rules: HostRules) {
+        if rules.counts_bytes {
+            self.byte_counting = f64::INFINITY;
+        }
     }
 }
 
@@ -148,6 +156,9 @@ impl CongestionAvoidance for Reno {
     fn apply_host_rules(&mut self, rules: HostRules) {
         if rules.integer_avoidance {
             self.growth = Growth::Integer;
+        }
+        if rules.counts_bytes {
+            self.growth = Growth::PerSegment;
         }
     }
 }
@@ -230,5 +241,8 @@ impl LossReaction for Halve {
     fn apply_host_rules(&mut self, rules: HostRules) {
         self.whole |= rules.whole_ssthresh;
         self.exact |= rules.exact_halves;
+        if rules.halves_window {
+            self.of = HalfOf::Window;
+        }
     }
 }

@@ -14,7 +14,7 @@ use super::socket;
 use bentpipe_quic::{Datagram, Host, Settings, Side};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, quic_settings};
-use bentpipe_tcp::Transport;
+use bentpipe_tcp::{Opener, Transport};
 use bentpipe_traffic::{Application, Exchange, Next, Requester, Source};
 use bentpipe_units::{Duration, Time};
 use bytes::BytesMut;
@@ -36,6 +36,8 @@ const AT_ONCE: usize = 64;
 pub(crate) struct Quic {
     settings: Settings,
     transport: Transport,
+    /// The end that sends the data opens the connection, unless the application asks.
+    sender_opens: bool,
     sockets: [Socket; 2],
     seen: Arc<Mutex<Seen>>,
 }
@@ -91,6 +93,9 @@ impl Quic {
         Quic {
             settings: quic_settings(transport),
             transport: transport.clone(),
+            sender_opens: transport
+                .quic
+                .is_none_or(|quic| quic.opener == Opener::From),
             sockets,
             seen,
         }
@@ -130,8 +135,10 @@ impl Work<'_> {
         if !self.clock.wait_until(self.start) {
             return Ok(());
         }
-        let mut end = quic.end(0, true, self)?;
-        end.host.open(self.clock.now());
+        let mut end = quic.end(0, quic.sender_opens, self)?;
+        if quic.sender_opens {
+            end.host.open(self.clock.now());
+        }
         let mut source = Source::new(self.application, self.seed, self.name);
         if let Some(source) = &mut source {
             source.start(self.start);
@@ -170,7 +177,14 @@ impl Work<'_> {
 
     /// The side `to` of a flow that `from` opens: it reads.
     pub(crate) fn receive(&self, quic: &Quic) -> io::Result<()> {
-        quic.end(1, false, self)?.run(|_, _| Step::Wait(Time::MAX))
+        let mut end = quic.end(1, !quic.sender_opens, self)?;
+        if !quic.sender_opens {
+            if !self.clock.wait_until(self.start) {
+                return Ok(());
+            }
+            end.host.open(self.clock.now());
+        }
+        end.run(|_, _| Step::Wait(Time::MAX))
     }
 
     /// The side `from` of exchanges: it answers those that come through `asked` when their requests

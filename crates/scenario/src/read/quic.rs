@@ -9,19 +9,22 @@ use bentpipe_tcp::{CongestionControlChoice, NOT_OF_QUIC, TransportSettings};
 /// Payload of UDP in a packet at most, bytes: an IP packet has 65,535.
 const LARGEST_PAYLOAD: u32 = 65_000;
 
+/// Keys that TCP does not have.
+const OF_QUIC_ALONE: [&str; 3] = ["resumption", "opener", "initial_receive_window"];
+
 /// Reports what only QUIC has, in a transport that runs TCP.
 pub(super) fn unneeded(table: &TransportTable) -> Result<(), Reported> {
     let context = &table.context;
-    match context.table.get("resumption") {
-        None => Ok(()),
-        Some(entry) => {
-            let what = &context.what;
-            let message = format!("`resumption` is a setting of QUIC, and {what} runs TCP");
-            let error = Diagnostic::new(entry.key_place, message).label("not used");
-            let help = "write `protocol = \"quic\"` as well, or remove the key";
-            Err(context.report(error.help(help)))
-        }
-    }
+    let given = OF_QUIC_ALONE
+        .iter()
+        .find_map(|key| Some((key, context.table.get(key)?)));
+    let Some((key, entry)) = given else {
+        return Ok(());
+    };
+    let what = &context.what;
+    let message = format!("`{key}` is a setting of QUIC, and {what} runs TCP");
+    let error = Diagnostic::new(entry.key_place, message).label("not used");
+    Err(context.report(error.help("add `protocol = \"quic\"`, or remove the key")))
 }
 
 /// Reports what QUIC does not have or cannot carry.

@@ -435,6 +435,8 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         offload: plain(&table.offload)?,
         protocol: plain(&table.protocol)?,
         resumption: plain(&table.resumption)?,
+        opener: plain(&table.opener)?,
+        initial_receive_window: plain(&table.initial_receive_window)?,
     })
 }
 

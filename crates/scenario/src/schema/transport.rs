@@ -2,7 +2,7 @@
 
 use bentpipe_document::schema::{Kind, SIZE, integer, number};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_tcp::{Buffers, HostProfile, Pacing, Polling, Protocol, Recovery, Resumption};
+use bentpipe_tcp::{Buffers, HostProfile, Opener, Pacing, Polling, Protocol, Recovery, Resumption};
 use bentpipe_units::{Bytes, Duration};
 
 /// A window, in segments.
@@ -18,7 +18,8 @@ table! {
     base: Item [Kind::Name("transport")], or "the named transport of the same name";
     /// what carries the data: QUIC is opened with a full handshake of one round trip, has a stream of
     /// its own for each page or segment that is asked for, all on one connection, and passes split
-    /// PEPs and other middleboxes as it is. With it `mss` is the payload of UDP in a full packet (by default 1200 bytes, and what path MTU
+    /// PEPs and other middleboxes as it is. With it `mss` is the payload of UDP in a full packet (by
+    /// default 1200 bytes, and what path MTU
     /// discovery finds), `pacing` that of quinn where it is left out (5/4 of the window in a round
     /// trip), `delayed_ack` what the sender asks of the receiver (ACK frequency), `offload` whether
     /// packets leave in batches of up to ten; `profile`, `recovery`, `timestamps`,
@@ -28,9 +29,15 @@ table! {
     /// session ticket, with which the server sends no certificates; with `0-rtt` data leave in the
     /// first flight, too
     resumption: Resumption { all Resumption::ALL }, or "the base's, or none";
+    /// with QUIC, the end that opens the connection: `to` asks for the data with the last packet of
+    /// its handshake, as who downloads does, so that they leave after one and a half round trips
+    opener: Opener { all Opener::ALL }, or "the base's, or `from`";
     /// the algorithm that moves the window; its parameters are keys beside this one
     congestion_control: String [Kind::Name("congestion control")], or "the base's; on `linux` the kernel's own of that name";
-    /// another slow start
+    /// another slow start: `standard`, `const`, `linear`, `mtsi`, `hybla`, `fixed`, `hystart++`
+    /// (RFC 9406), `search` (SEARCH, draft-chung-ccwg-search; its keys are `window`, `threshold` and
+    /// `rolls_back`) or `picoquic` (picoquic's initial slow start and pacing; its keys are
+    /// `target_rtt`, `longest_rtt`, `probes_bandwidth` and `paces`)
     start: String [Kind::Name("slow start")], or "the base's";
     /// another congestion avoidance
     avoidance: String [Kind::Name("congestion avoidance")], or "the base's";
@@ -54,6 +61,9 @@ table! {
     send_buffer: Bytes [SIZE], or "by `buffers`";
     /// receive buffer; the profile says which part of it is advertised
     receive_buffer: Bytes [SIZE], or "by `buffers`";
+    /// with QUIC, the receiver's limit at the start: it doubles whenever half of it has arrived,
+    /// until it is the receive buffer
+    initial_receive_window: Bytes [SIZE], or "the base's, or the receive buffer";
     /// when the receiver acknowledges
     delayed_ack: DelayedAckTable, or "the base's, or the profile's";
     /// timestamps option (RFC 7323): 12 bytes a packet

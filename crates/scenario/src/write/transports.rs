@@ -8,8 +8,8 @@ use bentpipe_document::form::{Form, word_of};
 use bentpipe_document::value::check_name;
 use bentpipe_document::{Table, Value};
 use bentpipe_tcp::{
-    Buffers, CongestionControlChoice, HostProfile, Protocol, QuicSettings, Recovery, Resumption,
-    Transport, find_transport,
+    Buffers, CongestionControlChoice, HostProfile, Opener, Protocol, QuicSettings, Recovery,
+    Resumption, Transport, find_transport,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -229,6 +229,12 @@ fn put_quic(table: &mut Table, t: &Transport, quic: &QuicSettings) {
         table.put("pacing", PacingTable::written(pacing));
     }
     table.put("ecn", t.ecn);
+    if let Some(window) = &quic.initial_receive_window {
+        table.put_as::<Bytes, _>("initial_receive_window", window);
+    }
+    if quic.opener != Opener::default() {
+        table.put("opener", word_of(&Opener::ALL, &quic.opener));
+    }
     if !quic.batches {
         table.put("offload", false);
     }

@@ -2,7 +2,7 @@
 
 use bentpipe_cc::ParameterValue;
 use bentpipe_scenario::{Document, Scenario};
-use bentpipe_tcp::{CongestionControlChoice, HostProfile, Pacing, Recovery, Transport};
+use bentpipe_tcp::{CongestionControlChoice, HostProfile, Opener, Pacing, Recovery, Transport};
 use bentpipe_units::{Bytes, Duration};
 
 fn read(text: &str) -> Scenario {
@@ -116,6 +116,25 @@ fn every_key_of_a_transport() {
     assert_eq!((all.delayed_ack.count, all.delayed_ack.quick_acks), (3, 2));
     let again = transport("base = \"hybla\"\npacing = \"off\"\ninitial_ssthresh = \"unlimited\"");
     assert_eq!((again.pacing, again.initial_ssthresh), (Pacing::Off, None));
+}
+
+#[test]
+fn keys_that_only_quic_has() {
+    let mine = transport(
+        "base = \"newreno\"\nprotocol = \"quic\"\nopener = \"to\"\n\
+         initial_receive_window = \"1 MB\"\nstart = \"search\"\nthreshold = 0.26",
+    );
+    let quic = mine.quic.expect("it runs QUIC");
+    assert_eq!(quic.opener, Opener::To);
+    assert_eq!(quic.initial_receive_window, Some(Bytes::new(1_000_000)));
+    let text = "duration = \"1 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+                rate = \"8 Mbit/s\"\none_way_delay = \"1 ms\"\n[transport.t]\nbase = \"cubic\"\n\
+                opener = \"to\"\n[flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\n\
+                application = \"persistent\"\n";
+    let document = Document::parse("test.toml", text).unwrap();
+    let wrong = document.validate().unwrap_err().render(false);
+    assert!(wrong.contains("`opener` is a setting of QUIC"), "{wrong}");
+    assert!(wrong.contains("protocol = \"quic\""), "{wrong}");
 }
 
 #[test]

@@ -84,3 +84,43 @@ fn a_video_plays_over_quic() {
     assert_eq!(o.flows[0].delivered, Bytes::new(5_000_000));
     assert!(o.flows[0].transfer_time.is_some());
 }
+
+/// Who downloads opens the connection, and the data leave half a round trip later.
+#[test]
+fn the_receiver_may_open_the_connection() {
+    let took = |opener: &str| {
+        let transport = format!("base = \"newreno\"\nprotocol = \"quic\"\nopener = \"{opener}\"");
+        let small = "application = { kind = \"transfer\", size = \"5 kB\" }";
+        outcome(&scenario(&transport, small, "")).flows[0]
+            .transfer_time
+            .unwrap()
+            .as_secs()
+    };
+    let later = took("to") - took("from");
+    assert!((0.14..=0.16).contains(&later), "{later}");
+}
+
+/// 20 MB take 8.4 s at the link's rate. With a queue of ten bandwidth-delay products these starts
+/// leave long before it is full.
+#[test]
+fn the_starts_leave_in_time_over_both_protocols() {
+    for protocol in ["tcp", "quic"] {
+        let of = |start: &str, more: &str| {
+            let transport = format!(
+                "base = \"newreno\"\nprotocol = \"{protocol}\"\nstart = \"{start}\"\n{more}"
+            );
+            let twenty = TEN.replace("10 MB", "20 MB");
+            let text = scenario(&transport, &twenty, "").replace("500 packets", "5000 packets");
+            outcome(&text).flows[0].clone()
+        };
+        let standard = of("standard", "byte_counting = 1000");
+        for start in ["search", "picoquic"] {
+            let flow = of(start, "");
+            let took = flow.transfer_time.unwrap().as_secs();
+            assert!((8.4..=14.0).contains(&took), "{protocol} {start}: {took}");
+            assert_eq!(flow.retransmissions, 0, "{protocol} {start}");
+            let part = flow.max_cwnd / standard.max_cwnd;
+            assert!(part < 0.9, "{protocol} {start}: {part}");
+        }
+    }
+}
