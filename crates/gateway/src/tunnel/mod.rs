@@ -8,6 +8,7 @@ pub(crate) mod fallback;
 pub mod keys;
 pub mod known;
 mod measured;
+pub(crate) mod moving;
 pub mod priority;
 mod resume;
 pub mod shaper;

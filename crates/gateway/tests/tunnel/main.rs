@@ -9,6 +9,7 @@
 mod bed;
 mod closes;
 mod falls_back;
+mod goes_over;
 mod stalled;
 mod strangers;
 mod survives;

@@ -20,6 +20,10 @@ pub(super) const BEAT: Duration = Duration::from_secs(1);
 /// what is in flight counts as lost.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// Time beyond two round trips after which the answer to the first heartbeat, which left after one and
+/// [`AGAIN`], is late.
+const LATE: Duration = Duration::from_millis(600);
+
 /// What a box sees of an association.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
@@ -71,6 +75,8 @@ pub(super) struct Verdict {
     pub(super) beat: bool,
     /// Heartbeats have gone unanswered.
     pub(super) lost: Option<Lost>,
+    /// The first of them has.
+    pub(super) late: bool,
     /// Time until the next look.
     pub(super) wait: Duration,
 }
@@ -83,6 +89,8 @@ pub(super) struct Pulse {
     heard: Instant,
     /// When the newest packet that is acknowledged was sent; while nothing is in flight, now.
     progress: Instant,
+    /// When that was acknowledged.
+    advanced: Instant,
     beaten: Option<Instant>,
     /// Nothing had arrived for so long at the last look that heartbeats were lost.
     quiet: bool,
@@ -94,6 +102,7 @@ impl Pulse {
             received,
             heard: now,
             progress: now,
+            advanced: now,
             beaten: None,
             quiet: false,
         }
@@ -108,9 +117,11 @@ impl Pulse {
             self.heard = now;
         }
         if seen.in_flight == 0 {
-            self.progress = now;
-        } else if let Some(sent) = seen.acknowledged {
-            self.progress = self.progress.max(sent);
+            (self.progress, self.advanced) = (now, now);
+        } else if let Some(sent) = seen.acknowledged
+            && sent > self.progress
+        {
+            (self.progress, self.advanced) = (sent, now);
         }
         let patience = 2 * rtt + BEAT;
         let overdue = rtt + AGAIN;
@@ -132,13 +143,21 @@ impl Pulse {
             (false, 0) => self.heard + patience,
             (false, _) => (self.heard + patience).min(self.progress + overdue),
         };
-        let lost = if silence > 2 * patience {
-            Some(Lost::FromOther)
-        } else {
-            (age > 2 * patience).then_some(Lost::ToOther)
+        // In a queue that has become long, what is acknowledged is old, and never stops coming.
+        let stands = now.saturating_duration_since(self.advanced) >= overdue;
+        let lost = match (stands && age >= patience, silence >= overdue) {
+            (true, true) => Some(Lost::FromOther),
+            (true, false) => Some(Lost::ToOther),
+            (false, _) => (silence > 2 * patience).then_some(Lost::FromOther),
         };
+        let late = stands && age >= 2 * rtt + LATE;
         let wait = next.saturating_duration_since(now).clamp(SHORTEST, TICK);
-        Verdict { beat, lost, wait }
+        Verdict {
+            beat,
+            lost,
+            late,
+            wait,
+        }
     }
 }
 
