@@ -37,7 +37,7 @@ const LEAST_WINDOW: u64 = 256 * 1024;
 pub(crate) struct Budget {
     memory: u64,
     /// What may be held for sending.
-    sending: u64,
+    sending: AtomicU64,
     window: u64,
     held: AtomicU64,
     /// Streams that have an account.
@@ -51,7 +51,7 @@ impl Budget {
     pub(crate) fn new(memory: u64, sending: u64, window: u64) -> Arc<Budget> {
         Arc::new(Budget {
             memory,
-            sending: sending.min(memory),
+            sending: AtomicU64::new(sending.min(memory)),
             window,
             held: AtomicU64::new(0),
             streams: AtomicU64::new(0),
@@ -87,6 +87,11 @@ impl Budget {
         (all / associations.max(1) as u64).max(least)
     }
 
+    /// Sets what may be held for sending.
+    pub(super) fn set_sending(&self, sending: u64) {
+        self.sending.store(sending.min(self.memory), Relaxed);
+    }
+
     /// Bytes that one stream may have under way to this box.
     pub(crate) const fn stream_window(&self) -> u64 {
         self.window
@@ -98,7 +103,7 @@ impl Budget {
     }
 
     fn least(&self) -> u64 {
-        let share = self.sending / 2 / self.streams.load(Relaxed).max(1);
+        let share = self.sending.load(Relaxed) / 2 / self.streams.load(Relaxed).max(1);
         share.clamp(LEAST.1, LEAST.0)
     }
 
@@ -140,7 +145,8 @@ impl Account {
     pub(crate) fn left(&self) -> u64 {
         let Account(stream) = self;
         let budget = &stream.budget;
-        let sending = budget.sending.saturating_sub(budget.unacknowledged());
+        let sending = budget.sending.load(Relaxed);
+        let sending = sending.saturating_sub(budget.unacknowledged());
         let free = sending.min(budget.memory.saturating_sub(budget.held()));
         free.max(budget.least())
             .saturating_sub(stream.held.load(Relaxed))

@@ -15,6 +15,8 @@ pub mod shaper;
 pub mod socket;
 mod stream;
 pub mod transport;
+mod verified;
 
 pub(crate) use budget::Stall;
+pub(crate) use measured::ahead;
 pub use stream::{Receiver, Sender};

@@ -8,6 +8,7 @@
 
 mod bed;
 mod closes;
+mod fades;
 mod falls_back;
 mod goes_over;
 mod stalled;

@@ -19,6 +19,7 @@ use rustls::pki_types::CertificateDer;
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc};
@@ -88,6 +89,8 @@ struct Shared {
     associations: Associations,
     accepted: mpsc::Sender<Association>,
     state: Arc<SharedState>,
+    /// It is about to stop.
+    stops: AtomicBool,
     server: ServerConfig,
     sending: Sending,
 }
@@ -148,6 +151,7 @@ impl Server {
             shares: Shares::new(HALF_OPEN_SHARE, 0),
             associations: Associations::default(),
             state: Arc::clone(state),
+            stops: AtomicBool::new(false),
             accepted,
         });
         let task = tokio::spawn(listen(Arc::clone(&shared)));
@@ -187,6 +191,8 @@ impl Server {
     /// Lets all terminals know that this hub is about to stop. Returns when those that can be reached
     /// know it, and have had time to act on it, or after `most`.
     pub(crate) async fn announce_stop(&self, most: Duration) {
+        // Those that come from now on are told as they come.
+        self.shared.stops.store(true, Ordering::SeqCst);
         let mut telling = JoinSet::new();
         for association in self.associations() {
             telling.spawn(async move {
@@ -325,6 +331,10 @@ impl Shared {
         let (peer, address) = (association.peer, association.address());
         tracing::info!(%peer, %address, rtt = ?connection.rtt(), "associated with a terminal");
         self.replace(&association);
+        if self.stops.load(Ordering::SeqCst) {
+            let connection = connection.clone();
+            tokio::spawn(async move { heartbeat::send(&connection, Notice::Drains).await });
+        }
         if self.accepted.send(association.clone()).await.is_err() {
             connection.close(Close::Stopping.code(), &[]);
         }
