@@ -20,6 +20,8 @@ pub(super) const BEAT: Duration = Duration::from_secs(1);
 /// what is in flight counts as lost.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// Datagrams in the time between two heartbeats beyond which data flows.
+const FEW: u64 = 8;
 /// Time beyond two round trips after which the answer to the first heartbeat, which left after one and
 /// [`AGAIN`], is late.
 const LATE: Duration = Duration::from_millis(600);
@@ -91,6 +93,10 @@ pub(super) struct Pulse {
     progress: Instant,
     /// When that was acknowledged.
     advanced: Instant,
+    /// When data was last seen to flow from the other box.
+    flowed: Instant,
+    /// Start of a time in which datagrams are counted, and how many had been received by then.
+    counted: (Instant, u64),
     beaten: Option<Instant>,
     /// Nothing had arrived for so long at the last look that heartbeats were lost.
     quiet: bool,
@@ -103,6 +109,8 @@ impl Pulse {
             heard: now,
             progress: now,
             advanced: now,
+            flowed: now,
+            counted: (now, received),
             beaten: None,
             quiet: false,
         }
@@ -122,6 +130,12 @@ impl Pulse {
             && sent > self.progress
         {
             (self.progress, self.advanced) = (sent, now);
+        }
+        if seen.received > self.counted.1 + FEW {
+            self.flowed = now;
+        }
+        if seen.received > self.counted.1 + FEW || now >= self.counted.0 + AGAIN {
+            self.counted = (now, seen.received);
         }
         let patience = 2 * rtt + BEAT;
         let overdue = rtt + AGAIN;
@@ -143,8 +157,10 @@ impl Pulse {
             (false, 0) => self.heard + patience,
             (false, _) => (self.heard + patience).min(self.progress + overdue),
         };
-        // In a queue that has become long, what is acknowledged is old, and never stops coming.
-        let stands = now.saturating_duration_since(self.advanced) >= overdue;
+        // Where the queue of either direction has become long, acknowledgements are old and rare, and
+        // data goes on flowing. A box that gets none of this one's soon has a full window.
+        let since = |at: Instant| now.saturating_duration_since(at);
+        let stands = since(self.advanced) >= overdue && since(self.flowed) >= rtt;
         let lost = match (stands && age >= patience, silence >= overdue) {
             (true, true) => Some(Lost::FromOther),
             (true, false) => Some(Lost::ToOther),

@@ -241,6 +241,23 @@ fn a_queue_that_becomes_long_is_no_outage() {
 }
 
 #[test]
+fn a_long_queue_from_the_other_box_is_no_loss_of_what_this_one_sends() {
+    let begin = Instant::now();
+    let mut pulse = Pulse::new(begin, 0);
+    // A download fills the queue, and acknowledgements wait in it.
+    for at in (0..6_000_u64).step_by(50) {
+        let verdict = pulse.look(Seen {
+            now: begin + ms(at),
+            received: at / 6,
+            acknowledged: None,
+            in_flight: 1_000,
+            rtt: ms(600),
+        });
+        assert!(verdict.lost.is_none() && !verdict.late, "{verdict:?}");
+    }
+}
+
+#[test]
 fn a_heartbeat_that_is_answered_is_not_late() {
     let begin = Instant::now();
     for rtt in [20, 600] {
