@@ -4,10 +4,10 @@
     fade.py
     fade.py --way down --loss 1% --verbose
 
-Two boxes over the emulated satellite (20 Mbit/s, 550 ms) that are told 20 Mbit/s throughout. The link
-falls to 2 Mbit/s for 10 s, in both directions, while four transfers in one direction use all of it. Exit status: 0 at least
-two thirds of the faded link carried payload and the rate came back within 5 s, 1 otherwise, 2 could
-not run.
+Two boxes over the emulated satellite (20 Mbit/s, 550 ms) that are told 20 Mbit/s throughout. The
+link falls to 2 Mbit/s for 10 s, in both directions, while four transfers in one direction use all
+of it. Exit status: 0 at least two thirds of the faded link carried payload and the rate came back
+within 5 s, 1 otherwise, 2 could not run.
 """
 
 import argparse
@@ -87,7 +87,8 @@ def serve():
 
 def open_to(proxy, server, word):
     connection = socket.create_connection(proxy, 60)
-    connection.sendall(f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n{word}\n".encode())
+    head = f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n"
+    connection.sendall(f"{head}{word}\n".encode())
     answer = b""
     while b"\r\n\r\n" not in answer:
         answer += connection.recv(1)
@@ -209,7 +210,10 @@ def main():
     if lacking := lacks():
         print(f"a fade needs {lacking}", file=sys.stderr)
         return 2
-    print("| transfers | queue | lost | before, Mbit/s | in the fade, Mbit/s | part of it | verified | back after, s |")
+    print(
+        "| transfers | queue | lost | before, Mbit/s | in the fade, Mbit/s | part of it "
+        "| verified | back after, s |"
+    )
     print("|---" * 8 + "|")
     bad = False
     for way in args.way or ("down", "up"):

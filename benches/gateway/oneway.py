@@ -4,11 +4,11 @@
     oneway.py
     oneway.py --lost to --seconds 20 --verbose
 
-Two boxes over the emulated satellite (20 Mbit/s, 600 ms). A client begins a request for 10 kB every
-0.35 s, each over a connection of its own through the terminal's CONNECT listener. UDP is then lost in
-one direction of the satellite, TCP is not. A request has failed where its answer has not come within
-15 s. The server counts how often it gets each request: more than once is never right. Exit status: 0
-all answered within 5 s, and executed once; 1 otherwise; 2 could not run.
+Two boxes over the emulated satellite (20 Mbit/s, 600 ms). A client begins a request for 10 kB
+every 0.35 s, each over a connection of its own through the terminal's CONNECT listener. UDP is then
+lost in one direction of the satellite, TCP is not. A request has failed where its answer has not
+come within 15 s. The server counts how often it gets each request: more than once is never right.
+Exit status: 0 all answered within 5 s, and executed once; 1 otherwise; 2 could not run.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def request(proxy, server, number):
 
 
 def ask(proxy, server, seconds):
-    """The client's part, in its namespace: when each request began and how long it took, as JSON."""
+    """The client's part, in its namespace: begin and time of each request, as JSON."""
     rows = []
 
     def one(number, at):
@@ -166,7 +166,8 @@ def measure(lost, seconds, before, verbose):
 
 def counts(proxy, server):
     with socket.create_connection(proxy, 10) as connection:
-        connection.sendall(f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n?\n".encode())
+        head = f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n"
+        connection.sendall(f"{head}?\n".encode())
         got = b"".join(iter(lambda: connection.recv(1 << 16), b""))
     sys.stdout.write(got.partition(b"\r\n\r\n")[2].decode())
 
@@ -193,7 +194,10 @@ def main():
     if lacking := lacks():
         print(f"a loss in one direction needs {lacking}", file=sys.stderr)
         return 2
-    print("| UDP lost | requests | failed | later than 5 s | longest, s | fallback after, s | twice | named |")
+    print(
+        "| UDP lost | requests | failed | later than 5 s | longest, s | fallback after, s "
+        "| twice | named |"
+    )
     print("|---" * 8 + "|")
     bad = False
     for lost in args.lost or LOST:

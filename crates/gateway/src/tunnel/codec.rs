@@ -24,6 +24,11 @@
 //!
 //! [`CloseReason`]: crate::CloseReason
 
+mod resume;
+
+pub use resume::Resume;
+pub(crate) use resume::{RESUMED_LENGTH, decode_resumed, encode_resume, encode_resumed};
+
 use crate::{Destination, Open};
 use bytes::Bytes;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -42,8 +47,6 @@ const CONFIRM: u8 = 1 << 4;
 const MEASURE: u8 = 1 << 5;
 const MEASURE_DOWN: u8 = MEASURE | 1;
 const RESUME: u8 = 1 << 6;
-/// The answer that the hub goes on with a connection.
-const RESUMED: u8 = 2;
 
 /// Bytes that are no request for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -211,61 +214,6 @@ pub enum Request {
     Resume(Resume),
 }
 
-/// Names the stream of QUIC that a connection of the fallback replaces. What follows it is what the
-/// stream carries from offset `start` on; the hub answers with [`RESUMED`] and the offset, 8 bytes, of
-/// what follows that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resume {
-    /// The association, as both boxes derive it from its keys.
-    pub tag: [u8; 16],
-    /// The stream's index.
-    pub index: u64,
-    /// Offset in the stream of the first byte that follows.
-    pub start: u64,
-}
-
-impl Resume {
-    /// Encoded length, bytes: version, mark, association, stream, offset.
-    const LENGTH: usize = 34;
-}
-
-/// The request to go on with a connection.
-pub(crate) fn encode_resume(resume: Resume) -> Bytes {
-    let mut bytes = Vec::with_capacity(Resume::LENGTH);
-    bytes.extend([VERSION, RESUME]);
-    bytes.extend(resume.tag);
-    bytes.extend(resume.index.to_be_bytes());
-    bytes.extend(resume.start.to_be_bytes());
-    bytes.into()
-}
-
-fn decode_resume(bytes: &[u8]) -> Option<Resume> {
-    let mut reader = Reader { bytes, at: 2 };
-    Some(Resume {
-        tag: reader.array()?,
-        index: reader.array().map(u64::from_be_bytes)?,
-        start: reader.array().map(u64::from_be_bytes)?,
-    })
-}
-
-/// Length of the hub's answer to [`Resume`], bytes.
-pub(crate) const RESUMED_LENGTH: usize = 9;
-
-/// The hub's answer to [`Resume`].
-pub(crate) fn encode_resumed(start: u64) -> Bytes {
-    let mut bytes = vec![RESUMED];
-    bytes.extend(start.to_be_bytes());
-    bytes.into()
-}
-
-/// Reads it.
-pub(crate) fn decode_resumed(bytes: &[u8]) -> Option<u64> {
-    let mut reader = Reader { bytes, at: 0 };
-    let [mark] = reader.array()?;
-    let start = reader.array().map(u64::from_be_bytes)?;
-    (mark == RESUMED).then_some(start)
-}
-
 /// The request for a measurement.
 pub(crate) fn encode_measure(direction: Direction) -> Bytes {
     match direction {
@@ -283,7 +231,7 @@ pub fn decode_request(bytes: &[u8]) -> Result<Option<(Request, usize)>, Malforme
         [VERSION, MEASURE, ..] => Ok(Some((Request::Measure(Direction::Up), 2))),
         [VERSION, MEASURE_DOWN, ..] => Ok(Some((Request::Measure(Direction::Down), 2))),
         [VERSION, RESUME, ..] => {
-            Ok(decode_resume(bytes).map(|it| (Request::Resume(it), Resume::LENGTH)))
+            Ok(resume::decode_resume(bytes).map(|it| (Request::Resume(it), Resume::LENGTH)))
         }
         _ => Ok(decode(bytes)?.map(|(open, length)| (Request::Open(open), length))),
     }
@@ -472,28 +420,6 @@ mod tests {
         }
         assert_eq!(decode_request(&[1, 0x22]), Err(Malformed::Flags(0x22)));
         assert_eq!(decode_request(&[1, 0]), Ok(None));
-    }
-
-    #[test]
-    fn going_on_is_asked_and_answered() {
-        let resume = Resume {
-            tag: [3; 16],
-            index: 1 << 40,
-            start: 70_000,
-        };
-        let bytes = encode_resume(resume);
-        for length in 0..bytes.len() {
-            assert_eq!(decode_request(&bytes[..length]), Ok(None));
-        }
-        let request = Request::Resume(resume);
-        assert_eq!(decode_request(&bytes), Ok(Some((request, bytes.len()))));
-        // An earlier version refuses it.
-        assert_eq!(decode(&bytes), Err(Malformed::Flags(RESUME)));
-        let answer = encode_resumed(u64::MAX - 1);
-        assert_eq!(answer.len(), RESUMED_LENGTH);
-        assert_eq!(decode_resumed(&answer), Some(u64::MAX - 1));
-        assert_eq!(decode_resumed(&answer[..8]), None);
-        assert_eq!(decode_resumed(&[9; RESUMED_LENGTH]), None);
     }
 
     #[test]
