@@ -123,6 +123,8 @@ class Topology:
         self.name = name
         self.link = link
         self.processes = []
+        # When the emulator began, by time.monotonic().
+        self.emulated = None
         self.files = Path(tempfile.mkdtemp(prefix=f"{name}-"))
 
     def ns(self, node):
@@ -267,7 +269,8 @@ class Topology:
             [bentpipe(), "emulate", file, "--between", "hub,terminal", "--for", "12 h"],
             log="emulator.log",
         )
-        end = time.monotonic() + 20
+        self.emulated = time.monotonic()
+        end = self.emulated + 20
         while not self._passes():
             if time.monotonic() > end or emulator.poll() is not None:
                 raise RuntimeError(

@@ -6,11 +6,12 @@ use crate::operate::SharedState;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
-use crate::tunnel::association::{Association, HANDSHAKE, Server};
+use crate::tunnel::association::{Association, Associations, HANDSHAKE, Server};
 use crate::tunnel::budget::Budget;
-use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request};
+use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
 use crate::tunnel::keys::{self, Identity, PublicKey};
+use crate::tunnel::moving::{self, Streams};
 use crate::tunnel::{Receiver, Sender, transport};
 use crate::{CloseReason, Open};
 use bytes::{Bytes, BytesMut};
@@ -44,6 +45,15 @@ struct Engine {
     policy: Policy,
     /// No new connections are taken.
     refuses: AtomicBool,
+    terminals: Associations,
+}
+
+/// How a connection reaches the hub.
+enum Way {
+    /// By a stream of QUIC, with its index.
+    Quic(Arc<Streams>, u64),
+    /// By a connection of the fallback, of this terminal.
+    Tls(PublicKey),
 }
 
 impl Hub {
@@ -83,6 +93,7 @@ impl Hub {
             timeouts: Timeouts::default(),
             policy: Policy::new(config.policy.clone()),
             refuses: AtomicBool::new(false),
+            terminals: server.terminals(),
         });
         let fallback = if tunnel.fallback {
             let address = server.address()?;
@@ -193,7 +204,7 @@ fn fall_back(
             let engine = Arc::clone(&engine);
             let (sender, receiver) = (sender.budgeted(&budget), receiver.budgeted(&budget));
             tokio::spawn(async move {
-                engine.connection(sender, receiver).await;
+                engine.connection(sender, receiver, Way::Tls(peer)).await;
                 drop(place);
             });
         }
@@ -204,36 +215,47 @@ fn fall_back(
 /// Serves a terminal until its association is lost. Connections end by themselves
 /// then, since their streams do.
 async fn serve(engine: Arc<Engine>, association: Association) {
-    while let Some((sender, receiver)) = association.accept().await {
+    while let Some((sender, receiver, index)) = association.accept().await {
         let engine = Arc::clone(&engine);
-        tokio::spawn(async move { engine.connection(sender, receiver).await });
+        let way = Way::Quic(Arc::clone(association.streams()), index);
+        tokio::spawn(async move { engine.connection(sender, receiver, way).await });
     }
 }
 
 impl Engine {
     /// Serves one connection of a client.
-    async fn connection(&self, mut sender: Sender, mut receiver: Receiver) {
+    async fn connection(&self, mut sender: Sender, mut receiver: Receiver, way: Way) {
         let counters = &self.state.counters;
         // A connection of the fallback waits here until a client needs it.
         let request = tokio::time::timeout(self.outage, request(&mut receiver));
-        let open = match request.await.unwrap_or(Err(CloseReason::TimedOut)) {
+        let mut request = request.await.unwrap_or(Err(CloseReason::TimedOut));
+        if let (Ok(Request::Resume(resume)), Way::Tls(peer)) = (&request, &way) {
+            request = match self.resume(*resume, peer, &mut sender, &mut receiver).await {
+                Ok(Resumed::New(open)) => Ok(Request::Open(open)),
+                Ok(Resumed::Known(route)) => {
+                    return moving::adopt(&route, sender, receiver, resume.start).await;
+                }
+                Err(why) => Err(why),
+            };
+        } else if let (Ok(Request::Open(_)), Way::Quic(streams, index)) = (&request, &way)
+            && !streams.take(*index)
+        {
+            // The terminal has sent the request over the fallback, and it has been executed.
+            request = Err(CloseReason::Reset);
+        }
+        let open = match request {
             Ok(Request::Open(open)) => open,
             Ok(Request::Measure(direction)) => {
                 return measure::answer(direction, sender, receiver).await;
             }
-            Err(why) => {
-                sender.cut(why);
-                receiver.stop(why);
-                return;
-            }
+            Ok(Request::Resume(_)) => return cut(&mut sender, &mut receiver, CloseReason::Failed),
+            Err(why) => return cut(&mut sender, &mut receiver, why),
         };
         let _active = counters.connections_active.hold();
         let refuses = self.refuses.load(Ordering::Relaxed);
         if refuses || counters.connections_active.get() > most(&self.state) {
             counters.connections_turned_away.increment();
-            sender.cut(CloseReason::Limit);
-            receiver.stop(CloseReason::Limit);
-            return;
+            return cut(&mut sender, &mut receiver, CloseReason::Limit);
         }
         counters.connections_opened.increment();
         let port = open.destination.port();
@@ -258,6 +280,29 @@ impl Engine {
         match closed.cut {
             None => counters.connections_ended.increment(),
             Some(why) => counters.cut(why).increment(),
+        }
+    }
+
+    /// Finds the connection that a terminal brings to the fallback, or takes its request for a new one.
+    async fn resume(
+        &self,
+        resume: Resume,
+        peer: &PublicKey,
+        sender: &mut Sender,
+        receiver: &mut Receiver,
+    ) -> Result<Resumed, CloseReason> {
+        let streams = self.terminals.streams(peer, resume.tag);
+        let streams = streams.ok_or(CloseReason::PeerGone)?;
+        if resume.start > 0 || !streams.take(resume.index) {
+            // What has ended has told its end over QUIC.
+            let route = streams.find(resume.index).ok_or(CloseReason::Failed)?;
+            return Ok(Resumed::Known(route));
+        }
+        sender.send(codec::encode_resumed(0)).await?;
+        let request = tokio::time::timeout(self.outage, request(receiver)).await;
+        match request.unwrap_or(Err(CloseReason::TimedOut))? {
+            Request::Open(open) => Ok(Resumed::New(open)),
+            _ => Err(CloseReason::Failed),
         }
     }
 
@@ -297,6 +342,19 @@ impl Engine {
         }
         Err(why)
     }
+}
+
+/// What comes of a request to go on with a connection.
+enum Resumed {
+    /// The hub had not seen it.
+    New(Open),
+    /// The hub has it.
+    Known(Arc<moving::Route>),
+}
+
+fn cut(sender: &mut Sender, receiver: &mut Receiver, why: CloseReason) {
+    sender.cut(why);
+    receiver.stop(why);
 }
 
 /// Reads the request at the stream's start, and nothing of what follows it.

@@ -72,9 +72,10 @@ fn words(config: &Config) -> Vec<(&'static str, String)> {
     words.push((
         "limits",
         format!(
-            "{} connections, {} of payload; a stop lets connections finish for {}",
+            "{} connections, {} of payload{}; a stop lets connections finish for {}",
             config.limits.connections,
             Bytes::new(config.limits.memory),
+            for_sending(config),
             span(config.limits.drain)
         ),
     ));
@@ -85,6 +86,17 @@ fn words(config: &Config) -> Vec<(&'static str, String)> {
     let control = config.status.control.display();
     words.push(("status", format!("control socket {control}{metrics}")));
     words
+}
+
+/// The part of the memory that may wait for the satellite, between two boxes.
+fn for_sending(config: &Config) -> String {
+    match config.tunnel {
+        Some(_) => format!(
+            ", {} of it for sending at the configured rate",
+            Bytes::new(config.held_for_sending())
+        ),
+        None => String::new(),
+    }
 }
 
 fn role(config: &Config) -> String {

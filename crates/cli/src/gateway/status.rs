@@ -91,11 +91,15 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
         Some(rate) => Rate::from_bps(rate).to_string(),
         None => "measured".to_owned(),
     };
+    let verified = match status["verified_bits_per_second"].as_u64() {
+        Some(verified) => format!(", verified {}", brief(verified as f64, "bit/s")),
+        None => String::new(),
+    };
     let delivered = status["delivered_bits_per_second"].as_u64();
     lines.push(row(
         "link",
         &format!(
-            "rate {rate}, now {}",
+            "rate {rate}{verified}, now {}",
             delivered.map_or_else(String::new, |rate| brief(rate as f64, "bit/s")),
         ),
     ));
@@ -235,7 +239,7 @@ mod tests {
         let status = json!({
             "role": "terminal", "name": "ship", "state": "running", "uptime_seconds": 90,
             "version": "1.2.3", "pid": 7, "rate_bits_per_second": 2_000_000,
-            "delivered_bits_per_second": 1_930_000,
+            "verified_bits_per_second": 1_950_000, "delivered_bits_per_second": 1_930_000,
             "associations": [{
                 "peer": "bpk1-abcdefghijkl", "address": "192.0.2.7:4433", "over": "quic",
                 "since_seconds": 80, "rtt_seconds": 0.5512, "window_bytes": 140_000,
@@ -250,7 +254,7 @@ mod tests {
         let text = lines(&status, Some(&before)).join("\n");
         for part in [
             "terminal `ship`, running",
-            "rate 2 Mbit/s, now 1.93 Mbit/s",
+            "rate 2 Mbit/s, verified 1.95 Mbit/s, now 1.93 Mbit/s",
             "bpk1-abcdefg at 192.0.2.7:4433",
             "round trip 551 ms, window 140 kB, 1.00% lost",
             "3 now",

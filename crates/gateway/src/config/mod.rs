@@ -121,6 +121,15 @@ impl Config {
         let config = config(&parsed.table, path, &errors);
         errors.finish(config)
     }
+
+    /// Bytes that all connections may hold for sending over a link of the configured rate: sent over
+    /// the satellite and not acknowledged. A part of `limits.memory`.
+    #[must_use]
+    pub fn held_for_sending(&self) -> u64 {
+        let memory = self.limits.memory;
+        let ahead = |rate| crate::tunnel::ahead(rate, self.link.rtt);
+        self.link.configured().map_or(memory, ahead).min(memory)
+    }
 }
 
 /// Reads a configuration from a text, as if it were `gateway.toml` in the working

@@ -57,6 +57,11 @@ fn gauges(state: &SharedState, page: &mut String) {
             "the rate that holds for the satellite link",
         ),
         (
+            "verified_bits_per_second",
+            state.verified().map(Rate::bps),
+            "the rate that the satellite link delivers: the one that holds, unless less is found to arrive",
+        ),
+        (
             "delivered_bits_per_second",
             Some(state.delivered().bps()),
             "how fast the satellite link took data in the last second",

@@ -59,6 +59,9 @@ pub struct Finding {
     pub remedy: String,
 }
 
+/// All of something, in millionths.
+const WHOLE: u64 = 1_000_000;
+
 /// One association.
 struct Association {
     path: Path,
@@ -75,6 +78,8 @@ pub struct SharedState {
     started: Instant,
     draining: AtomicBool,
     delivered: AtomicU64,
+    /// What the link delivers, as a part of the rate that is sent, in millionths.
+    verified: AtomicU64,
     associations: Mutex<BTreeMap<(String, u64), Association>>,
     number: AtomicU64,
     findings: Mutex<Vec<Finding>>,
@@ -135,6 +140,7 @@ impl SharedState {
             started: Instant::now(),
             draining: AtomicBool::new(false),
             delivered: AtomicU64::new(0),
+            verified: AtomicU64::new(WHOLE),
             associations: Mutex::default(),
             number: AtomicU64::new(0),
             findings: Mutex::default(),
@@ -208,6 +214,26 @@ impl SharedState {
         Rate::from_bps(self.delivered.load(Relaxed))
     }
 
+    /// Notes what the link delivers, and the rate that is sent into it at most.
+    pub(crate) fn note_verified(&self, verified: Option<Rate>, rate: Option<Rate>) {
+        let part = match (verified, rate) {
+            (Some(verified), Some(rate)) if rate > Rate::ZERO => {
+                (verified.bps_f64() / rate.bps_f64() * WHOLE as f64) as u64
+            }
+            _ => WHOLE,
+        };
+        self.verified.store(part.min(WHOLE), Relaxed);
+    }
+
+    /// The rate that the link delivers: the one that holds, unless less is found to arrive. `None`
+    /// where it is measured.
+    #[must_use]
+    pub fn verified(&self) -> Option<Rate> {
+        let rate = *self.rate.borrow();
+        let part = self.verified.load(Relaxed) as f64 / WHOLE as f64;
+        rate.map(|rate| Rate::from_bps_f64(rate.bps_f64() * part))
+    }
+
     /// Notes that no new connections are taken.
     pub fn note_draining(&self) {
         self.draining.store(true, Relaxed);
@@ -257,6 +283,7 @@ impl SharedState {
             "state": if self.draining.load(Relaxed) { "draining" } else { "running" },
             "uptime_seconds": self.uptime().as_secs(),
             "rate_bits_per_second": self.rate.borrow().map(Rate::bps),
+            "verified_bits_per_second": self.verified().map(Rate::bps),
             "delivered_bits_per_second": self.delivered().bps(),
             "associations": associations,
             "counters": numbers,
@@ -349,6 +376,9 @@ mod tests {
         assert_eq!(status["counters"]["connections_opened"], 3);
         assert_eq!(status["counters"]["associations_active"], 1);
         assert_eq!(status["rate_bits_per_second"], 20_000_000);
+        assert_eq!(status["verified_bits_per_second"], 20_000_000);
+        state.note_verified(Some(Rate::from_mbps(1)), Some(Rate::from_mbps(10)));
+        assert_eq!(state.status()["verified_bits_per_second"], 2_000_000);
         assert!(status["descriptors"].as_u64().unwrap() > 2);
         drop(listed);
         assert_eq!(state.status()["associations"], json!([]));

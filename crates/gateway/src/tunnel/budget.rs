@@ -20,8 +20,8 @@ pub(super) use keeper::keep;
 pub(crate) use readers::Stall;
 
 use bytes::Bytes;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 
 use readers::Readers;
@@ -37,7 +37,7 @@ const LEAST_WINDOW: u64 = 256 * 1024;
 pub(crate) struct Budget {
     memory: u64,
     /// What may be held for sending.
-    sending: u64,
+    sending: AtomicU64,
     window: u64,
     held: AtomicU64,
     /// Streams that have an account.
@@ -51,7 +51,7 @@ impl Budget {
     pub(crate) fn new(memory: u64, sending: u64, window: u64) -> Arc<Budget> {
         Arc::new(Budget {
             memory,
-            sending: sending.min(memory),
+            sending: AtomicU64::new(sending.min(memory)),
             window,
             held: AtomicU64::new(0),
             streams: AtomicU64::new(0),
@@ -87,6 +87,11 @@ impl Budget {
         (all / associations.max(1) as u64).max(least)
     }
 
+    /// Sets what may be held for sending.
+    pub(super) fn set_sending(&self, sending: u64) {
+        self.sending.store(sending.min(self.memory), Relaxed);
+    }
+
     /// Bytes that one stream may have under way to this box.
     pub(crate) const fn stream_window(&self) -> u64 {
         self.window
@@ -98,7 +103,7 @@ impl Budget {
     }
 
     fn least(&self) -> u64 {
-        let share = self.sending / 2 / self.streams.load(Relaxed).max(1);
+        let share = self.sending.load(Relaxed) / 2 / self.streams.load(Relaxed).max(1);
         share.clamp(LEAST.1, LEAST.0)
     }
 
@@ -140,7 +145,8 @@ impl Account {
     pub(crate) fn left(&self) -> u64 {
         let Account(stream) = self;
         let budget = &stream.budget;
-        let sending = budget.sending.saturating_sub(budget.unacknowledged());
+        let sending = budget.sending.load(Relaxed);
+        let sending = sending.saturating_sub(budget.unacknowledged());
         let free = sending.min(budget.memory.saturating_sub(budget.held()));
         free.max(budget.least())
             .saturating_sub(stream.held.load(Relaxed))
@@ -157,33 +163,75 @@ impl Account {
     /// The same bytes, held until their last part is dropped, which QUIC does when it
     /// is acknowledged.
     pub(crate) fn hold(&self, data: Bytes) -> Bytes {
+        self.keep(data).0
+    }
+
+    /// Begins anew: what is held does not count any more, and is nobody's once its stream has another way.
+    pub(crate) fn renew(&mut self) {
+        let budget = Arc::clone(&self.0.budget);
+        let held = self.0.held.swap(0, Relaxed);
+        budget.held.fetch_sub(held, Relaxed);
+        *self = budget.account();
+    }
+
+    /// As [`Account::hold`], with a way to the same bytes for as long as they are held.
+    pub(crate) fn keep(&self, data: Bytes) -> (Bytes, Kept) {
         let length = data.len() as u64;
         self.0.held.fetch_add(length, Relaxed);
         self.0.budget.held.fetch_add(length, Relaxed);
-        Bytes::from_owner(Held {
+        let held = Arc::new(Held {
             data,
             stream: Arc::clone(&self.0),
-        })
+        });
+        let kept = Kept(Arc::downgrade(&held));
+        (Bytes::from_owner(Owner(held)), kept)
+    }
+}
+
+/// Bytes that somebody else may hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept(Weak<Held>);
+
+impl Kept {
+    /// The bytes, where they are held.
+    pub(crate) fn bytes(&self) -> Option<Bytes> {
+        Some(Bytes::from_owner(Owner(self.0.upgrade()?)))
+    }
+
+    /// Whether nobody holds them any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+}
+
+struct Owner(Arc<Held>);
+
+impl AsRef<[u8]> for Owner {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.data
     }
 }
 
 /// Bytes that are held.
+#[derive(Debug)]
 struct Held {
     data: Bytes,
     stream: Arc<Stream>,
 }
 
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        &self.data
-    }
-}
-
 impl Drop for Held {
     fn drop(&mut self) {
         let length = self.data.len() as u64;
-        self.stream.held.fetch_sub(length, Relaxed);
-        self.stream.budget.held.fetch_sub(length, Relaxed);
+        let left = |held: u64| held.checked_sub(length);
+        // Otherwise the account has been renewed.
+        if self
+            .stream
+            .held
+            .fetch_update(Relaxed, Relaxed, left)
+            .is_ok()
+        {
+            self.stream.budget.held.fetch_sub(length, Relaxed);
+        }
         self.stream.freed.notify_one();
     }
 }
@@ -211,6 +259,22 @@ mod tests {
         drop(part);
         timeout(PATIENCE, greedy.room()).await.unwrap();
         drop(held);
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_stream_held_before_it_begins_anew_does_not_count() {
+        let budget = Budget::new(1_000_000, 1_000_000, 100_000);
+        let mut account = budget.account();
+        let (held, kept) = account.keep(Bytes::from(vec![7; 400_000]));
+        account.renew();
+        assert_eq!(budget.held(), 0);
+        let more = account.hold(Bytes::from(vec![0; 10_000]));
+        assert_eq!(kept.bytes().unwrap(), held);
+        drop(held);
+        assert!(kept.is_gone());
+        assert_eq!(budget.held(), 10_000);
+        drop(more);
         assert_eq!(budget.held(), 0);
     }
 

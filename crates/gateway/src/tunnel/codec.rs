@@ -16,10 +16,18 @@
 //! With bit 5 of the second byte, the request is for a measurement instead, in the
 //! direction to the hub, or with bit 0 to the terminal.
 //!
+//! With bit 6, and no other, it goes on with a connection that a stream of QUIC has carried, on a
+//! connection of the fallback: [`Resume`].
+//!
 //! The first stream of an association belongs to no connection: the terminal sends [`Hello`] on it,
 //! and the hub answers with [`Welcome`].
 //!
 //! [`CloseReason`]: crate::CloseReason
+
+mod resume;
+
+pub use resume::Resume;
+pub(crate) use resume::{RESUMED_LENGTH, decode_resumed, encode_resume, encode_resumed};
 
 use crate::{Destination, Open};
 use bytes::Bytes;
@@ -38,6 +46,7 @@ const NAME: u8 = 2;
 const CONFIRM: u8 = 1 << 4;
 const MEASURE: u8 = 1 << 5;
 const MEASURE_DOWN: u8 = MEASURE | 1;
+const RESUME: u8 = 1 << 6;
 
 /// Bytes that are no request for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -201,6 +210,8 @@ pub enum Request {
     Open(Open),
     /// For a measurement of TCP's speed, on a connection of the fallback.
     Measure(Direction),
+    /// For going on with a connection, on a connection of the fallback.
+    Resume(Resume),
 }
 
 /// The request for a measurement.
@@ -219,6 +230,9 @@ pub fn decode_request(bytes: &[u8]) -> Result<Option<(Request, usize)>, Malforme
     match bytes {
         [VERSION, MEASURE, ..] => Ok(Some((Request::Measure(Direction::Up), 2))),
         [VERSION, MEASURE_DOWN, ..] => Ok(Some((Request::Measure(Direction::Down), 2))),
+        [VERSION, RESUME, ..] => {
+            Ok(resume::decode_resume(bytes).map(|it| (Request::Resume(it), Resume::LENGTH)))
+        }
         _ => Ok(decode(bytes)?.map(|(open, length)| (Request::Open(open), length))),
     }
 }

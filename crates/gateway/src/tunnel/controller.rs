@@ -58,7 +58,9 @@ struct Link {
 
 impl Path for Link {
     fn rate(&self) -> Option<Rate> {
-        self.knowledge.rate()
+        let verified = self.peer.link();
+        let rate = self.knowledge.rate()?;
+        Some(verified.map_or(rate, |verified| verified.min(rate)))
     }
 
     fn rtt(&self) -> Span {
@@ -67,7 +69,7 @@ impl Path for Link {
     }
 
     fn hint(&self, payload: f64, min_rtt: Option<Span>) -> Option<PathHint> {
-        self.knowledge.hint(payload, min_rtt)
+        Some(Knowledge::hint(self.rate()?, payload, min_rtt))
     }
 
     fn acknowledged(&self, bytes: u64, rtt: Span) {

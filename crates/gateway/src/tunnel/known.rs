@@ -8,8 +8,9 @@ use super::shaper::Shaper;
 use crate::config::Link;
 use bentpipe_cc::PathHint;
 use bentpipe_units::{Duration as Span, Rate};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -29,6 +30,9 @@ pub struct Knowledge {
     shaper: Arc<Shaper>,
     /// Bytes of IP packets that the other boxes have acknowledged.
     delivered: AtomicU64,
+    /// What each association has found the link to deliver, if less than the rate.
+    verified: Mutex<BTreeMap<u64, Option<Rate>>>,
+    enlisted: AtomicU64,
     /// The smallest round trip that was measured, nanoseconds; the largest number
     /// before that.
     smallest_rtt: AtomicU64,
@@ -56,6 +60,8 @@ impl Knowledge {
             rtt,
             shaper: Shaper::new(used),
             delivered: AtomicU64::new(0),
+            verified: Mutex::default(),
+            enlisted: AtomicU64::new(0),
             smallest_rtt: AtomicU64::new(u64::MAX),
         })
     }
@@ -73,6 +79,41 @@ impl Knowledge {
     pub fn rate(&self) -> Option<Rate> {
         let bps = self.rate.load(Ordering::Relaxed);
         (bps > 0).then(|| Rate::from_bps(bps))
+    }
+
+    /// The rate that the link delivers, as far as its associations have found out: the one to send at,
+    /// unless each of them has found less. `None` where it is measured.
+    #[must_use]
+    pub fn verified(&self) -> Option<Rate> {
+        let rate = self.rate()?;
+        let verified = self.lock();
+        let all: Option<Vec<u64>> = verified.values().map(|it| it.map(Rate::bps)).collect();
+        match all {
+            Some(all) if !all.is_empty() => Some(Rate::from_bps(all.iter().sum()).min(rate)),
+            _ => Some(rate),
+        }
+    }
+
+    /// A number for an association that uses the link, until [`Knowledge::discharge`].
+    pub(super) fn enlist(&self) -> u64 {
+        let number = self.enlisted.fetch_add(1, Ordering::Relaxed);
+        self.lock().insert(number, None);
+        number
+    }
+
+    pub(super) fn discharge(&self, number: u64) {
+        self.lock().remove(&number);
+    }
+
+    /// Notes what an association has found.
+    pub(super) fn verify(&self, number: u64, rate: Option<Rate>) {
+        if let Some(known) = self.lock().get_mut(&number) {
+            *known = rate;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Option<Rate>>> {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The round trip without queues, as configured.
@@ -108,18 +149,17 @@ impl Knowledge {
         (rtt != u64::MAX).then(|| Span::from_nanos(rtt))
     }
 
-    /// The state of the path as a congestion control receives it: `payload` is what
+    /// The state of a path of that rate as a congestion control receives it: `payload` is what
     /// counts of an IP packet, as a fraction.
     #[must_use]
-    pub(super) fn hint(&self, payload: f64, min_rtt: Option<Span>) -> Option<PathHint> {
-        let rate = self.rate()?;
-        Some(PathHint {
+    pub(super) fn hint(rate: Rate, payload: f64, min_rtt: Option<Span>) -> PathHint {
+        PathHint {
             capacity: Rate::from_bps_f64(rate.bps_f64() * payload),
             share: 1.0,
             active: 1,
             utilisation: 1.0,
             min_rtt,
-        })
+        }
     }
 }
 
@@ -151,13 +191,29 @@ mod tests {
         assert_eq!(knowledge.rate(), Some(Rate::from_bps(19_800_000)));
         knowledge.set_rate(Some(Rate::from_mbps(2)));
         assert_eq!(knowledge.shaper().rate(), Some(Rate::from_bps(1_980_000)));
-        let hint = knowledge.hint(0.5, None).expect("a rate is known");
+        let rate = knowledge.rate().expect("a rate is known");
+        let hint = Knowledge::hint(rate, 0.5, None);
         assert_eq!(hint.capacity, Rate::from_bps(990_000));
         knowledge.set_rate(Some(Rate::ZERO));
         assert_eq!(knowledge.rate(), Some(Rate::from_bps(1_000)));
         knowledge.set_rate(None);
         assert_eq!(knowledge.shaper().rate(), None);
-        assert!(knowledge.hint(1.0, None).is_none());
+        assert_eq!(knowledge.verified(), None);
+    }
+
+    #[test]
+    fn what_the_link_delivers_is_known_when_no_association_gets_more() {
+        let knowledge = Knowledge::new(Some(Rate::from_mbps(20)), Duration::from_millis(550));
+        let full = Some(Rate::from_bps(19_800_000));
+        let (one, two) = (knowledge.enlist(), knowledge.enlist());
+        knowledge.verify(one, Some(Rate::from_mbps(2)));
+        assert_eq!(knowledge.verified(), full);
+        knowledge.verify(two, Some(Rate::from_mbps(3)));
+        assert_eq!(knowledge.verified(), Some(Rate::from_mbps(5)));
+        knowledge.discharge(two);
+        assert_eq!(knowledge.verified(), Some(Rate::from_mbps(2)));
+        knowledge.verify(one, None);
+        assert_eq!(knowledge.verified(), full);
     }
 
     /// What is reserved stays free also of a rate that the modem sets later.

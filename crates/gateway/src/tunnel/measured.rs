@@ -1,9 +1,11 @@
-//! The rate that the link delivers, compared with the configured one: a warning if the two
-//! disagree, and what an association over a link without a configured rate remembers of it across
-//! restarts.
+//! The rate that the link delivers, compared with the configured one: what the status shows, a warning
+//! if the two disagree, how much may wait for the link, and what an association over a link without a
+//! configured rate remembers of it across restarts.
 
+use super::budget::Budget;
 use super::known::Knowledge;
 use super::resume::Memory;
+use crate::operate::SharedState;
 use bentpipe_units::Rate;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -18,6 +20,11 @@ const BUSY: f64 = 0.9;
 /// The rate is too high where less than this part of what is sent arrives; links
 /// lose a few percent by themselves.
 const TOO_LITTLE: f64 = 0.85;
+/// What all streams may hold for sending, in products of the link's rate and round trip: a single one
+/// is lent half of it.
+const AHEAD: f64 = 4.0;
+/// The same, bytes, at least.
+const LEAST_AHEAD: u64 = 32 << 20;
 /// Seconds between two warnings.
 const WARNINGS: u64 = 300;
 
@@ -68,8 +75,14 @@ impl Seconds {
 }
 
 /// Watches what the link delivers until `knowledge` is gone.
-async fn watch(knowledge: Weak<Knowledge>, memory: Option<Memory>) {
+async fn watch(
+    knowledge: Weak<Knowledge>,
+    memory: Option<Memory>,
+    budget: Weak<Budget>,
+    state: Weak<SharedState>,
+) {
     let mut seconds = Seconds::default();
+    let mut slow = 0;
     let mut quiet = 0u64;
     let mut ticks = tokio::time::interval(SECOND);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -82,13 +95,23 @@ async fn watch(knowledge: Weak<Knowledge>, memory: Option<Memory>) {
         let second = seconds.take(sent, knowledge.delivered());
         let delivered = Rate::from_bps(second.delivered * 8);
         quiet = quiet.saturating_sub(1);
+        let verified = knowledge.verified();
+        if let Some(state) = state.upgrade() {
+            state.note_verified(verified, knowledge.rate());
+        }
+        if let (Some(budget), Some(verified)) = (budget.upgrade(), verified) {
+            budget.set_sending(ahead(verified, knowledge.rtt()));
+        }
+        let is_slow = verified < knowledge.rate().map(|rate| part(rate, TOO_LITTLE));
+        slow = if is_slow { slow + 1 } else { 0 };
         match knowledge.rate() {
             Some(rate) if quiet == 0 => {
-                if let Some(arrives) = seconds.shortfall(rate) {
+                let held = verified.filter(|_| slow >= COMPARED);
+                if let Some(arrives) = held.or_else(|| seconds.shortfall(rate)) {
                     quiet = WARNINGS;
                     tracing::warn!(
                         configured = %rate, %arrives,
-                        "the link delivers less than `link.rate`: lower it, so that it loses nothing to a full queue"
+                        "the link delivers less than `link.rate`: if it does so for good, lower that"
                     );
                 }
             }
@@ -103,8 +126,28 @@ async fn watch(knowledge: Weak<Knowledge>, memory: Option<Memory>) {
 }
 
 /// Starts to watch what the link delivers; it ends when `knowledge` has no other holder.
-pub(super) fn start(knowledge: &Arc<Knowledge>, memory: Option<Memory>) {
-    tokio::spawn(watch(Arc::downgrade(knowledge), memory));
+pub(super) fn start(
+    knowledge: &Arc<Knowledge>,
+    memory: Option<Memory>,
+    budget: &Arc<Budget>,
+    state: &Arc<SharedState>,
+) {
+    tokio::spawn(watch(
+        Arc::downgrade(knowledge),
+        memory,
+        Arc::downgrade(budget),
+        Arc::downgrade(state),
+    ));
+}
+
+fn part(rate: Rate, part: f64) -> Rate {
+    Rate::from_bps_f64(rate.bps_f64() * part)
+}
+
+/// Bytes that all streams may hold for a link of this rate and round trip.
+pub(crate) fn ahead(rate: Rate, rtt: Duration) -> u64 {
+    let product = rate.bps_f64() / 8.0 * rtt.as_secs_f64();
+    ((AHEAD * product) as u64).max(LEAST_AHEAD)
 }
 
 #[cfg(test)]
@@ -117,6 +160,13 @@ mod tests {
             seconds.take(i * each.sent, i * each.delivered);
         }
         seconds
+    }
+
+    #[test]
+    fn what_may_be_held_follows_the_rate() {
+        let rtt = Duration::from_millis(500);
+        assert_eq!(ahead(Rate::from_mbps(2), rtt), LEAST_AHEAD);
+        assert_eq!(ahead(Rate::from_mbps(800), rtt), 200_000_000);
     }
 
     #[test]

@@ -8,12 +8,15 @@ pub(crate) mod fallback;
 pub mod keys;
 pub mod known;
 mod measured;
+pub(crate) mod moving;
 pub mod priority;
 mod resume;
 pub mod shaper;
 pub mod socket;
 mod stream;
 pub mod transport;
+mod verified;
 
 pub(crate) use budget::Stall;
+pub(crate) use measured::ahead;
 pub use stream::{Receiver, Sender};

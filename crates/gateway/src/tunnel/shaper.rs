@@ -371,6 +371,12 @@ impl Peer {
         self.change(|limits| limits.link = rate);
     }
 
+    /// The rate of this terminal's link, where it limits.
+    #[must_use]
+    pub fn link(&self) -> Option<Rate> {
+        lock(&self.limits).link
+    }
+
     /// Sets the pacing rate of the association's congestion control, in IP
     /// packets; `None` does not pace.
     pub fn set_pace(&self, rate: Option<Rate>) {

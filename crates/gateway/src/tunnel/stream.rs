@@ -1,14 +1,17 @@
 //! One connection in the tunnel: a stream of QUIC, or its own TLS connection
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
+//! A stream of QUIC may become a TLS connection on its way: see [`super::moving`].
 
-use super::budget::{Account, Budget, Stall};
-use super::fallback::{TlsReceiver, TlsSender};
+mod receiver;
+
+use super::budget::{Account, Budget};
+use super::fallback::{TlsEnd, TlsReceiver, TlsSender};
+use super::moving::{MOVED, Phase, Route};
 use super::priority::{Rank, Ranks};
 use crate::CloseReason;
 use crate::config::Urgency;
 use bytes::Bytes;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 /// The sending half. Dropped before its end, it cuts its direction: only
@@ -19,6 +22,7 @@ pub struct Sender {
     ended: bool,
     rank: Option<Rank>,
     account: Option<Account>,
+    route: Option<Arc<Route>>,
 }
 
 #[derive(Debug)]
@@ -36,6 +40,11 @@ pub struct Receiver {
     /// How it ended, once it has.
     end: Option<Result<(), CloseReason>>,
     budget: Option<Arc<Budget>>,
+    route: Option<Arc<Route>>,
+    /// Bytes that QUIC has brought.
+    received: u64,
+    /// Bytes that TLS brings and QUIC has brought already.
+    known: u64,
 }
 
 /// Bytes that a connection of the fallback holds beside what was received: the reader's buffer, the
@@ -55,6 +64,21 @@ impl Sender {
             ended: false,
             rank: None,
             account: None,
+            route: None,
+        }
+    }
+
+    /// Adds the way that it shares with its receiver.
+    pub(crate) fn routed(mut self, route: &Arc<Route>) -> Sender {
+        self.route = Some(Arc::clone(route));
+        self
+    }
+
+    /// The end of the TLS connection that it is a half of.
+    pub(crate) fn end(&self) -> Option<TlsEnd> {
+        match &self.half {
+            SendingHalf::Quic(_) => None,
+            SendingHalf::Tls(half) => Some(half.end()),
         }
     }
 
@@ -83,16 +107,34 @@ impl Sender {
             ended: false,
             rank: None,
             account: None,
+            route: None,
         }
     }
 
     /// Waits until there is memory for more, and returns for how many bytes, at least 1.
-    pub(crate) async fn room(&self) -> usize {
-        let Some(account) = &self.account else {
-            return usize::MAX;
-        };
-        account.room().await;
-        usize::try_from(account.left()).unwrap_or(usize::MAX).max(1)
+    pub(crate) async fn room(&mut self) -> usize {
+        loop {
+            let Some(account) = &self.account else {
+                return usize::MAX;
+            };
+            let moves = async {
+                match (&self.half, &self.route) {
+                    (SendingHalf::Quic(_), Some(route)) => route.moves().await,
+                    _ => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = account.room() => {
+                    return usize::try_from(account.left()).unwrap_or(usize::MAX).max(1);
+                }
+                () = moves => {}
+            }
+            // Where it errs, whoever sends finds it.
+            if self.settle().await.is_err() {
+                return 1;
+            }
+        }
     }
 
     /// Sends `data`; waits while the other end has no room, or this box has not.
@@ -104,32 +146,86 @@ impl Sender {
         if let Some(account) = &self.account
             && !account.has_room()
         {
+            let stopped = self.stopped();
             tokio::select! {
-                () = account.room() => {}
-                why = self.stopped() => return Err(why),
+                _ = self.room() => {}
+                why = stopped => return Err(why),
             }
         }
-        match &mut self.half {
-            SendingHalf::Quic(stream) => {
-                let rank = self.rank.as_mut();
-                if let Some(priority) = rank.and_then(|it| it.write(data.len(), Instant::now())) {
-                    // An error means that the stream has ended, as the write finds.
-                    let _ = stream.set_priority(priority);
+        loop {
+            self.settle().await?;
+            match &mut self.half {
+                SendingHalf::Tls(half) => {
+                    let data = match &self.account {
+                        Some(account) => account.hold(data),
+                        None => data,
+                    };
+                    return half.send(data).await;
                 }
-                let Some(account) = &self.account else {
-                    return stream.write_chunk(data).await.map_err(of_write);
-                };
-                let data = account.hold(data);
-                stream.write_chunk(data).await.map_err(of_write)
-            }
-            SendingHalf::Tls(half) => {
-                let data = match &self.account {
-                    Some(account) => account.hold(data),
-                    None => data,
-                };
-                half.send(data).await
+                SendingHalf::Quic(stream) => {
+                    let rank = self.rank.as_mut();
+                    if let Some(priority) = rank.and_then(|it| it.write(data.len(), Instant::now()))
+                    {
+                        // An error means that the stream has ended, as the write finds.
+                        let _ = stream.set_priority(priority);
+                    }
+                    let Some(account) = &self.account else {
+                        return stream.write_chunk(data).await.map_err(of_write);
+                    };
+                    let length = data.len() as u64;
+                    let (held, kept) = account.keep(data.clone());
+                    let Some(route) = &self.route else {
+                        return stream.write_chunk(held).await.map_err(of_write);
+                    };
+                    let route = Arc::clone(route);
+                    if !route.note_sent(&kept, length) {
+                        continue;
+                    }
+                    // `held` stays until it is known who carries it.
+                    let written = tokio::select! {
+                        biased;
+                        written = stream.write_chunk(held.clone()) => written,
+                        () = route.moves() => return Ok(()),
+                    };
+                    return match written.map_err(of_write) {
+                        Err(why) if !route.settles().await => Err(why),
+                        _ => Ok(()),
+                    };
+                }
             }
         }
+    }
+
+    /// Waits while it is about to move, and takes the other way if it has.
+    async fn settle(&mut self) -> Result<(), CloseReason> {
+        let (SendingHalf::Quic(_), Some(route)) = (&self.half, &self.route) else {
+            return Ok(());
+        };
+        if route.phase() == Phase::Quic || !route.settles().await {
+            return Ok(());
+        }
+        let (mut other, needed) = route.sender().await?;
+        std::mem::swap(&mut self.half, &mut other.half);
+        if let Some(account) = &mut self.account {
+            account.renew();
+        }
+        other.ended = true;
+        if needed {
+            other.linger();
+        } else if let SendingHalf::Quic(stream) = &mut other.half {
+            let _ = stream.reset(MOVED.into());
+        }
+        Ok(())
+    }
+
+    /// Keeps a stream of QUIC, of which the other box may read a rest, until that wants no more.
+    fn linger(mut self) {
+        tokio::spawn(async move {
+            if let SendingHalf::Quic(stream) = &mut self.half {
+                let _ = stream.stopped().await;
+                let _ = stream.reset(MOVED.into());
+            }
+        });
     }
 
     /// Ends this direction after what was sent: a half-close.
@@ -137,11 +233,24 @@ impl Sender {
     /// # Errors
     /// Why the other end wants no more, or that the association is lost.
     pub async fn finish(&mut self) -> Result<(), CloseReason> {
-        self.ended = true;
-        match &mut self.half {
-            // It errs only where this end has finished or cut the stream before.
-            SendingHalf::Quic(stream) => stream.finish().map_err(|_| CloseReason::Reset),
-            SendingHalf::Tls(half) => half.finish().await,
+        loop {
+            self.settle().await?;
+            match &mut self.half {
+                SendingHalf::Quic(stream) => {
+                    if let Some(route) = &self.route
+                        && !route.note_finished()
+                    {
+                        continue;
+                    }
+                    self.ended = true;
+                    // It errs only where this end has finished or cut the stream before.
+                    return stream.finish().map_err(|_| CloseReason::Reset);
+                }
+                SendingHalf::Tls(half) => {
+                    self.ended = true;
+                    return half.finish().await;
+                }
+            }
         }
     }
 
@@ -149,20 +258,28 @@ impl Sender {
     /// association is lost, with the reason; after a clean end that the other end
     /// has acknowledged it never completes.
     pub fn stopped(&self) -> impl Future<Output = CloseReason> + Send + 'static + use<> {
-        let (quic, tls) = match &self.half {
-            SendingHalf::Quic(stream) => (Some(stream.stopped()), None),
-            SendingHalf::Tls(half) => (None, Some(half.stopped())),
-        };
+        let (quic, end) = self.ends();
+        let route = self.route.clone();
         async move {
-            match (quic, tls) {
-                (Some(stopped), _) => match stopped.await {
-                    Ok(Some(code)) => CloseReason::from_code(code.into_inner()),
-                    Err(quinn::StoppedError::ConnectionLost(_)) => CloseReason::PeerGone,
-                    Err(quinn::StoppedError::ZeroRttRejected) => CloseReason::Failed,
-                    Ok(None) => std::future::pending().await,
-                },
-                (None, Some(stopped)) => stopped.await,
-                (None, None) => std::future::pending().await,
+            let end = match (quic, end) {
+                (Some(stopped), _) => {
+                    let on_quic = async move {
+                        match stopped.await {
+                            Ok(Some(code)) => CloseReason::from_code(code.into_inner()),
+                            Err(error) => of_stopped(&error),
+                            Ok(None) => std::future::pending().await,
+                        }
+                    };
+                    match beside(route, on_quic).await {
+                        Ok(why) => return why,
+                        Err(end) => end,
+                    }
+                }
+                (None, end) => end,
+            };
+            match end {
+                Some(end) => end.stopped().await,
+                None => std::future::pending().await,
             }
         }
     }
@@ -172,28 +289,52 @@ impl Sender {
     /// acknowledgement of the last byte; over TLS, the end of the TCP connection,
     /// which the other box ends once it has read everything.
     pub(crate) fn delivered(self) -> impl Future<Output = Option<CloseReason>> + Send + 'static {
-        let (quic, tls) = match &self.half {
-            SendingHalf::Quic(stream) => (Some(stream.stopped()), None),
-            SendingHalf::Tls(half) => (None, Some(half.over())),
-        };
+        let (quic, end) = self.ends();
+        let route = self.route.clone();
         // What remains of it holds no memory and has no place among the streams.
         drop(self);
         async move {
-            match (quic, tls) {
-                (Some(stopped), _) => match stopped.await {
-                    Ok(code) => code.map(|code| CloseReason::from_code(code.into_inner())),
-                    Err(quinn::StoppedError::ConnectionLost(_)) => Some(CloseReason::PeerGone),
-                    Err(quinn::StoppedError::ZeroRttRejected) => Some(CloseReason::Failed),
-                },
-                (None, Some(over)) => over.await,
-                (None, None) => None,
+            let end = match (quic, end) {
+                (Some(stopped), _) => {
+                    let on_quic = async move {
+                        match stopped.await {
+                            Ok(code) => code.map(|code| CloseReason::from_code(code.into_inner())),
+                            Err(error) => Some(of_stopped(&error)),
+                        }
+                    };
+                    match beside(route, on_quic).await {
+                        Ok(delivered) => return delivered,
+                        Err(end) => end,
+                    }
+                }
+                (None, end) => end,
+            };
+            match end {
+                Some(end) => end.over().await,
+                None => None,
             }
+        }
+    }
+
+    /// How QUIC says that it is stopped, and the end of the TLS connection: one of them is there.
+    fn ends(
+        &self,
+    ) -> (
+        Option<impl Future<Output = Stopped> + Send + 'static + use<>>,
+        Option<TlsEnd>,
+    ) {
+        match &self.half {
+            SendingHalf::Quic(stream) => (Some(stream.stopped()), None),
+            SendingHalf::Tls(half) => (None, Some(half.end())),
         }
     }
 
     /// Cuts this direction; what the other end has not read may be lost.
     pub fn cut(&mut self, why: CloseReason) {
         self.ended = true;
+        if let Some(route) = &self.route {
+            route.give_up(why);
+        }
         match &mut self.half {
             // An error means that the stream has ended already.
             SendingHalf::Quic(stream) => drop(stream.reset(why.code().into())),
@@ -212,11 +353,33 @@ impl Drop for Sender {
     }
 }
 
-fn of_read(error: &quinn::ReadError) -> CloseReason {
+type Stopped = Result<Option<quinn::VarInt>, quinn::StoppedError>;
+
+/// Waits for what QUIC says of a stream, unless it moves: then, for the TLS connection's end.
+async fn beside<T>(
+    route: Option<Arc<Route>>,
+    on_quic: impl Future<Output = T>,
+) -> Result<T, Option<TlsEnd>> {
+    let Some(route) = route else {
+        return Ok(on_quic.await);
+    };
+    tokio::select! {
+        biased;
+        () = route.moves() => {}
+        said = on_quic => {
+            // The other box may have moved and ended the stream for that.
+            if !route.settles().await {
+                return Ok(said);
+            }
+        }
+    }
+    Err(route.end())
+}
+
+fn of_stopped(error: &quinn::StoppedError) -> CloseReason {
     match error {
-        quinn::ReadError::Reset(code) => CloseReason::from_code(code.into_inner()),
-        quinn::ReadError::ConnectionLost(_) => CloseReason::PeerGone,
-        _ => CloseReason::Failed,
+        quinn::StoppedError::ConnectionLost(_) => CloseReason::PeerGone,
+        quinn::StoppedError::ZeroRttRejected => CloseReason::Failed,
     }
 }
 
@@ -225,126 +388,5 @@ fn of_write(error: quinn::WriteError) -> CloseReason {
         quinn::WriteError::Stopped(code) => CloseReason::from_code(code.into_inner()),
         quinn::WriteError::ConnectionLost(_) => CloseReason::PeerGone,
         quinn::WriteError::ClosedStream | quinn::WriteError::ZeroRttRejected => CloseReason::Failed,
-    }
-}
-
-impl Receiver {
-    pub(crate) const fn quic(stream: quinn::RecvStream) -> Receiver {
-        Receiver {
-            half: ReceivingHalf::Quic(stream),
-            ahead: Bytes::new(),
-            end: None,
-            budget: None,
-        }
-    }
-
-    pub(crate) const fn tls(half: TlsReceiver) -> Receiver {
-        Receiver {
-            half: ReceivingHalf::Tls(half),
-            ahead: Bytes::new(),
-            end: None,
-            budget: None,
-        }
-    }
-
-    /// Counts what is held for a host that does not read.
-    pub(crate) fn budgeted(mut self, budget: &Arc<Budget>) -> Receiver {
-        self.budget = Some(Arc::clone(budget));
-        self
-    }
-
-    /// An account for the host, which reads more slowly than its data arrives.
-    pub(crate) fn stall(&self) -> Option<Stall> {
-        self.budget.as_ref().map(Budget::stall)
-    }
-
-    /// True where what arrives may be taken before the host reads, so that it is counted; TCP bounds
-    /// what it holds by itself.
-    pub(crate) const fn takes_ahead(&self) -> bool {
-        matches!(self.half, ReceivingHalf::Quic(_))
-    }
-
-    /// Bytes that may be held before [`Receiver::receive`] is called, once it is not called any
-    /// more.
-    pub(crate) fn behind(&self) -> u64 {
-        match (&self.half, &self.budget, self.end) {
-            (_, None, _) | (ReceivingHalf::Quic(_), _, Some(_)) => 0,
-            (ReceivingHalf::Quic(_), Some(budget), None) => budget.stream_window(),
-            (ReceivingHalf::Tls(_), ..) => CARRIER,
-        }
-    }
-
-    /// True where it has ended, or the connection is lost, for all that is known
-    /// without reading.
-    pub(crate) fn has_ended(&self) -> bool {
-        match &self.half {
-            ReceivingHalf::Quic(_) => self.end.is_some(),
-            ReceivingHalf::Tls(half) => half.has_ended(),
-        }
-    }
-
-    /// The next bytes, at most `most`; `None` after a half-close.
-    ///
-    /// # Errors
-    /// Why the other end cut it, or that the association is lost.
-    pub async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, CloseReason> {
-        if !self.ahead.is_empty() {
-            let most = most.min(self.ahead.len());
-            return Ok(Some(self.ahead.split_to(most)));
-        }
-        if let Some(end) = self.end {
-            return end.map(|()| None);
-        }
-        let next = match &mut self.half {
-            ReceivingHalf::Quic(stream) => match stream.read_chunk(most, true).await {
-                Ok(chunk) => Ok(chunk.map(|chunk| chunk.bytes)),
-                Err(error) => Err(of_read(&error)),
-            },
-            ReceivingHalf::Tls(half) => half.receive(most).await,
-        };
-        // A cut stream of quinn reports that once, and afterwards a clean end.
-        match &next {
-            Ok(Some(_)) => {}
-            Ok(None) => self.end = Some(Ok(())),
-            Err(cut) => self.end = Some(Err(*cut)),
-        }
-        next
-    }
-
-    /// Moves what has arrived already to the end of `into`, at most `most` bytes in
-    /// all, without waiting. The end of this direction, however it comes, is left to
-    /// [`Receiver::receive`].
-    pub fn more(&mut self, into: &mut Vec<Bytes>, most: usize) {
-        let mut left = most;
-        while left > 0 && self.end.is_none() {
-            let next = {
-                let mut next = std::pin::pin!(self.receive(left));
-                next.as_mut().poll(&mut Context::from_waker(Waker::noop()))
-            };
-            match next {
-                Poll::Pending => return,
-                Poll::Ready(Ok(Some(bytes))) => {
-                    left -= bytes.len();
-                    into.push(bytes);
-                }
-                // It is kept for the next call.
-                Poll::Ready(Ok(None) | Err(_)) => return,
-            }
-        }
-    }
-
-    /// Puts back bytes that were received and are not for the one who read them.
-    pub(crate) fn put_back(&mut self, bytes: Bytes) {
-        debug_assert!(self.ahead.is_empty(), "bytes are put back once");
-        self.ahead = bytes;
-    }
-
-    /// Wants no more of this direction.
-    pub fn stop(&mut self, why: CloseReason) {
-        match &mut self.half {
-            // An error means that the stream has ended already.
-            ReceivingHalf::Quic(stream) => drop(stream.stop(why.code().into())),
-            ReceivingHalf::Tls(half) => half.stop(why),
-        }
     }
 }

@@ -11,6 +11,7 @@ use super::priority::Ranks;
 use super::resume::{self, Memory};
 use super::shaper::Shaper;
 use super::socket::ShapedSocket;
+use super::verified::Verified;
 use crate::config::{Config, Tunnel};
 use crate::operate::SharedState;
 use quinn::{
@@ -33,11 +34,6 @@ const HEADERS: u16 = 48;
 /// Packets that may arrive before one acknowledgement; losses and the delay timer
 /// bring it earlier.
 const PACKETS_AN_ACK: u32 = 9;
-/// What all streams may hold for sending, in products of the link's rate and round trip: a single one
-/// is lent half of it.
-const AHEAD: u64 = 4;
-/// The same, bytes, at least.
-const LEAST_AHEAD: u64 = 32 << 20;
 /// Length of the connection ids, bytes.
 const ID_LENGTH: usize = 8;
 /// Connections of the hub whose peer is not yet known; more are not answered.
@@ -139,13 +135,9 @@ impl Sending {
             Some(parameters) => choice.with(parameters),
             None => choice,
         };
-        measured::start(&knowledge, memory);
         let memory_limit = config.limits.memory;
-        let ahead = match link.configured() {
-            Some(_) => (AHEAD * link.product()).max(LEAST_AHEAD),
-            None => memory_limit,
-        };
-        let budget = Budget::new(memory_limit, ahead, tunnel.stream_window);
+        let budget = Budget::new(memory_limit, memory_limit, tunnel.stream_window);
+        measured::start(&knowledge, memory, &budget, state);
         tokio::spawn(budget::keep(Arc::downgrade(&budget), Arc::clone(state)));
         Ok(Sending {
             ranks: Ranks::new(Arc::clone(&knowledge)),
@@ -209,7 +201,18 @@ impl Sending {
         acks.ack_eliciting_threshold(VarInt::from_u32(PACKETS_AN_ACK));
         transport.ack_frequency_config(Some(acks));
         let shaped = self.knowledge.shaper().peer(peer);
-        let control = Factory::new(self.choice.clone(), Arc::clone(&self.knowledge), shaped);
+        let knowledge = Arc::clone(&self.knowledge);
+        let control = Verified {
+            inner: Arc::new(Factory::new(
+                self.choice.clone(),
+                Arc::clone(&knowledge),
+                Arc::clone(&shaped),
+            )),
+            verifies: self.choice.trusts_rate(),
+            knowledge,
+            peer: shaped,
+            address: peer,
+        };
         transport.congestion_controller_factory(Arc::new(Openable(Arc::new(control))));
         transport
     }

@@ -209,6 +209,8 @@ pub(crate) struct Proxy {
     dark: Arc<AtomicBool>,
     /// Nothing of the terminal's passes.
     up_dark: Arc<AtomicBool>,
+    /// Nothing of the hub's passes.
+    down_dark: Arc<AtomicBool>,
     /// Bytes a second that pass in each direction.
     police: Arc<AtomicU64>,
     hub: SocketAddr,
@@ -230,6 +232,8 @@ impl Proxy {
         let is_dark = Arc::clone(&dark);
         let up_dark = Arc::new(AtomicBool::new(false));
         let is_up_dark = Arc::clone(&up_dark);
+        let down_dark = Arc::new(AtomicBool::new(false));
+        let is_down_dark = Arc::clone(&down_dark);
         let police = Arc::new(AtomicU64::new(u64::MAX));
         let (mut up_police, mut down_police) = (Policer::new(&police), Policer::new(&police));
         let task = Task::spawn(async move {
@@ -245,7 +249,8 @@ impl Proxy {
                         }
                     }
                     Ok((n, _)) = back.recv_from(&mut down) => {
-                        if let Some(terminal) = terminal && !is_dark.load(Ordering::Relaxed) && down_police.passes(n) {
+                        let lost = is_dark.load(Ordering::Relaxed) || is_down_dark.load(Ordering::Relaxed);
+                        if let Some(terminal) = terminal && !lost && down_police.passes(n) {
                             let _ = front.send_to(&down[..n], terminal).await;
                         }
                     }
@@ -257,6 +262,7 @@ impl Proxy {
             address,
             dark,
             up_dark,
+            down_dark,
             police,
             hub,
             _udp: task,
@@ -294,6 +300,11 @@ impl Proxy {
     /// Loses what the terminal sends, and nothing of the hub's.
     pub(crate) fn go_dark_upward(&self, dark: bool) {
         self.up_dark.store(dark, Ordering::Relaxed);
+    }
+
+    /// Loses what the hub sends, and nothing of the terminal's.
+    pub(crate) fn go_dark_downward(&self, dark: bool) {
+        self.down_dark.store(dark, Ordering::Relaxed);
     }
 
     pub(crate) fn go_dark(&self, dark: bool) {

@@ -276,6 +276,20 @@ async fn a_hub_that_is_about_to_stop_tells_its_terminals_before_it_refuses() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_that_comes_while_the_hub_tells_that_it_stops_is_told_too() {
+    let bed = Bed::start("").await;
+    let comes = async {
+        // The notice to the first one is under way, and the hub still takes terminals.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let second = bed.keys.terminal(bed.hub.address().unwrap(), "");
+        let mut status = second.status();
+        let told = status.wait_for(|status| status.health == Health::Draining);
+        timeout(SOON, told).await.unwrap().unwrap();
+    };
+    tokio::join!(bed.hub.drain(), comes);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_is_no_connection() {
     let nobody = {
         let listener = TcpListener::bind(ANY).await.unwrap();

@@ -100,8 +100,13 @@ async fn udp_that_stops_passing_to_the_hub_alone_is_replaced_and_named() {
     // What is sent shows it; this waits for the end.
     live.write_all(b"after").await.unwrap();
     becomes(&bed, Health::Fallback).await;
-    let reason = bed.terminal.status().borrow().reason.clone().unwrap();
-    assert!(reason.contains("nothing that this box sends"), "{reason}");
+    // Which direction it is shows when the hub has asked why it hears nothing.
+    let mut status = bed.terminal.status();
+    let named = status.wait_for(|status| {
+        let reason = status.reason.as_deref().unwrap_or_default();
+        reason.contains("nothing that this box sends")
+    });
+    timeout(SOON, named).await.unwrap().unwrap();
     let status = bed.state.status();
     let lost = |status: &serde_json::Value| {
         let all = status["associations"].as_array().unwrap().clone();
@@ -109,8 +114,14 @@ async fn udp_that_stops_passing_to_the_hub_alone_is_replaced_and_named() {
     };
     assert!(lost(&status), "{status}");
     echoes(bed.connect(server).await, 1_000_000).await;
+    // It has gone over to TCP.
+    timeout(SOON, live.read_exact(&mut [0; 5]))
+        .await
+        .unwrap()
+        .unwrap();
     bed.proxy.go_dark_upward(false);
     becomes(&bed, Health::Up).await;
+    live.write_all(b"again").await.unwrap();
     timeout(SOON, live.read_exact(&mut [0; 5]))
         .await
         .unwrap()

@@ -8,7 +8,9 @@
 
 mod bed;
 mod closes;
+mod fades;
 mod falls_back;
+mod goes_over;
 mod stalled;
 mod strangers;
 mod survives;

@@ -3,7 +3,7 @@
 use super::{error, good, warning};
 use crate::config::{Config, Role};
 use crate::operate::Finding;
-use bentpipe_units::Duration as Span;
+use bentpipe_units::{Duration as Span, Rate};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ pub fn running(config: &Config, status: &Value) -> Vec<Finding> {
         }
     }
     findings.extend(delivered(config, status));
+    findings.extend(verified(status));
     if config.intercept.is_some() {
         let opened = status["counters"]["connections_opened"].as_u64();
         let uptime = status["uptime_seconds"].as_u64().unwrap_or(0);
@@ -154,6 +155,25 @@ fn delivered(config: &Config, status: &Value) -> Option<Finding> {
     (!measured && share > 0).then(|| good("rate", format!("{share}% of the link is in use")))
 }
 
+/// What is found where the link delivers less than it is said to.
+fn verified(status: &Value) -> Option<Finding> {
+    let rate = status["rate_bits_per_second"].as_u64()?;
+    let verified = status["verified_bits_per_second"].as_u64()?;
+    let less = verified * 100 < rate * 85;
+    less.then(|| {
+        warning(
+            "rate",
+            format!(
+                "the link delivers {} of {}",
+                Rate::from_bps(verified),
+                Rate::from_bps(rate)
+            ),
+            "the sender follows it, and tries for more; if it stays so, lower [link] rate, or let the \
+             modem tell its rate ([link] rate_file)",
+        )
+    })
+}
+
 /// How often a running gateway is examined; the other box has this long to answer
 /// after the start.
 pub const EVERY: Duration = Duration::from_secs(10);
@@ -181,6 +201,17 @@ mod tests {
         assert_eq!(rtt.found, "round trip 20 ms (configured 550 ms)");
         assert_eq!(find(&wrong, "loss").severity, Severity::Warning);
         assert_eq!(find(&wrong, "MTU").severity, Severity::Warning);
+    }
+
+    #[test]
+    fn a_link_that_delivers_less_is_found() {
+        let status = |verified: u64| json!({ "rate_bits_per_second": 20_000_000, "verified_bits_per_second": verified });
+        let found = running(&ship(), &status(2_000_000));
+        let less = find(&found, "rate");
+        assert_eq!(less.severity, Severity::Warning);
+        assert_eq!(less.found, "the link delivers 2 Mbit/s of 20 Mbit/s");
+        let enough = running(&ship(), &status(19_000_000));
+        assert!(enough.iter().all(|it| it.what != "rate"));
     }
 
     #[test]

@@ -4,14 +4,18 @@
 //! a TLS connection to the same address and port. Attempts over UDP continue meanwhile, and the
 //! first success returns new connections to UDP; those on the fallback stay there.
 //!
+//! An association that stands is given up sooner than one that has yet to be made: its heartbeats
+//! are few packets, and go unanswered only where nothing passes. The hub is tried over TCP as soon as
+//! some are late. Requests that wait for QUIC go over to the fallback as well.
+//!
 //! Throttled UDP is measured too: if one of the boxes suspects it, TCP and UDP carry data in
 //! parallel for a few seconds. The faster one takes new connections for the next ten minutes.
 
-use super::{Health, Status};
+use super::{Health, Status, client::Current};
 use crate::operate::{Path, SharedState};
 use crate::tunnel::codec::Direction;
 use crate::tunnel::fallback::{Pool, measure};
-use quinn::Connection;
+use crate::tunnel::moving;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +23,8 @@ use tokio::sync::{mpsc, watch};
 
 /// Time between attempts over TCP while nothing answers at all.
 const AGAIN: Duration = Duration::from_secs(3);
+/// Time between looks for requests that wait for QUIC.
+const LOOK: Duration = Duration::from_millis(100);
 /// How long TCP is used where UDP is throttled, before UDP is tried again.
 const FASTER: Duration = Duration::from_secs(600);
 
@@ -27,15 +33,20 @@ fn answers(status: &Status) -> bool {
     matches!(status.quic, Health::Up | Health::Draining)
 }
 
+/// Whether there is no reason to look for another way.
+fn is_well(status: &Status) -> bool {
+    answers(status) && !status.late
+}
+
 /// Watches the association, and keeps the fallback ready while it is needed.
 pub(super) struct Backup {
     pub(super) pool: Arc<Pool>,
     pub(super) status: watch::Sender<Status>,
-    pub(super) current: watch::Receiver<Option<Connection>>,
+    pub(super) current: watch::Receiver<Option<Current>>,
     pub(super) state: Arc<SharedState>,
     pub(super) key: String,
     pub(super) hub: SocketAddr,
-    /// Time without an answer over UDP after which TCP is tried.
+    /// Time without an association after which TCP is tried.
     pub(super) patience: Duration,
 }
 
@@ -45,7 +56,7 @@ impl Backup {
         let mut health = self.status.subscribe();
         loop {
             tokio::select! {
-                stops = async { health.wait_for(|status| !answers(status)).await.is_err() } => {
+                stops = async { health.wait_for(|status| !is_well(status)).await.is_err() } => {
                     if stops {
                         return;
                     }
@@ -58,17 +69,50 @@ impl Backup {
                     continue;
                 }
             }
-            let up = health.wait_for(answers);
-            if tokio::time::timeout(self.patience, up).await.is_ok() {
-                continue;
-            }
-            match self.pool.probe().await {
-                Ok(()) => self.take_over(false).await,
-                Err(error) => {
-                    tracing::debug!(hub = %self.hub, %error, "the hub does not answer over TCP either");
-                    tokio::time::sleep(AGAIN).await;
+            if health.borrow().quic == Health::Down {
+                let well = health.wait_for(is_well);
+                if tokio::time::timeout(self.patience, well).await.is_ok() {
+                    continue;
                 }
             }
+            let streams = self.current.borrow().clone().and_then(|it| it.streams);
+            let waiting = streams.map_or(0, |it| it.count_waiting(Instant::now()));
+            let probed = tokio::select! {
+                probed = self.pool.warm_up(waiting) => probed,
+                _ = health.wait_for(is_well) => continue,
+            };
+            if let Err(error) = probed {
+                tracing::debug!(hub = %self.hub, %error, "the hub does not answer over TCP either");
+                let well = health.wait_for(is_well);
+                let _ = tokio::time::timeout(AGAIN, well).await;
+                continue;
+            }
+            // Where heartbeats are only late, it is not known yet.
+            let known = |status: &Status| is_well(status) || !answers(status);
+            match health.wait_for(known).await.map(|status| is_well(&status)) {
+                Ok(false) => self.take_over(false).await,
+                Ok(true) => self.pool.cool(),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Takes requests that wait for QUIC over to the fallback.
+    async fn bring_over(&self) {
+        loop {
+            let current = self.current.borrow().clone();
+            if let Some(streams) = current.and_then(|current| current.streams) {
+                for (index, route) in streams.waiting(Instant::now()) {
+                    let (pool, tag) = (Arc::clone(&self.pool), streams.tag());
+                    let state = Arc::clone(&self.state);
+                    tokio::spawn(async move {
+                        if moving::go_over(&pool, tag, index, &route).await {
+                            state.counters.fallback_connections.increment();
+                        }
+                    });
+                }
+            }
+            tokio::time::sleep(LOOK).await;
         }
     }
 
@@ -98,6 +142,7 @@ impl Backup {
                 }
             };
             tokio::select! {
+                () = self.bring_over(), if !faster => {}
                 error = self.pool.keep_warm() => {
                     tracing::warn!(%hub, %error, "the hub does not answer over TCP any more");
                 }
@@ -111,7 +156,7 @@ impl Backup {
 
     /// Measures TCP, and UDP at the same time.
     async fn is_tcp_faster(&self, direction: Direction) -> bool {
-        let Some(connection) = self.current.borrow().clone() else {
+        let Some(Current { connection, .. }) = self.current.borrow().clone() else {
             return false;
         };
         let delivered = || {

@@ -9,6 +9,7 @@ use crate::operate::{Path, SharedState};
 use crate::tunnel::codec::{Direction, Hello, Welcome};
 use crate::tunnel::fallback::{Pool, Settings};
 use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
+use crate::tunnel::moving::Streams;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, Sending};
 use quinn::crypto::rustls::QuicClientConfig;
@@ -25,8 +26,8 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::fro
 /// Time until the next attempt where another terminal uses the same key: the two
 /// must not take the association from each other all the time.
 const REPLACED: Duration = Duration::from_secs(30);
-/// Time without an answer over UDP, in addition to that of the handshakes, after which the hub is
-/// tried over TCP.
+/// Time without an association, in addition to that of the handshakes, after which the hub is tried
+/// over TCP.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long connections still go to a hub that is about to stop: less than it takes them for.
@@ -50,10 +51,18 @@ struct Shared {
     hello: Hello,
     handshake: Duration,
     status: watch::Sender<Status>,
-    current: watch::Sender<Option<Connection>>,
+    current: watch::Sender<Option<Current>>,
     fallback: Option<Arc<Pool>>,
     suspect: mpsc::Sender<Direction>,
     sending: Sending,
+}
+
+/// The association that stands.
+#[derive(Clone, Debug)]
+pub(super) struct Current {
+    pub(super) connection: Connection,
+    /// Its streams, which the fallback may take over.
+    pub(super) streams: Option<Arc<Streams>>,
 }
 
 impl Client {
@@ -131,7 +140,8 @@ impl Client {
     /// The association, while there is one.
     #[must_use]
     pub fn connection(&self) -> Option<Connection> {
-        self.shared.current.borrow().clone()
+        let current = self.shared.current.borrow();
+        current.as_ref().map(|current| current.connection.clone())
     }
 
     /// Opens a stream, or takes a connection of the fallback; waits up to `patience`
@@ -157,16 +167,24 @@ impl Client {
                 if health == Health::Draining && since.elapsed() > NOTICE {
                     return Err(CloseReason::PeerGone);
                 }
-                // In an outage, what is written waits for its end.
-                let connection = self.connection();
-                if let Some(connection) = connection
-                    && let Ok((send, receive)) = connection.open_bi().await
+                // In an outage, what is written waits for its end, or for the fallback.
+                let current = self.shared.current.borrow().clone();
+                if let Some(current) = current
+                    && let Ok((send, receive)) = current.connection.open_bi().await
                 {
+                    let index = send.id().index();
                     let budget = self.shared.sending.budget();
                     let sender = Sender::quic(send)
                         .ranked(self.shared.sending.ranks())
                         .budgeted(budget);
-                    return Ok((sender, Receiver::quic(receive).budgeted(budget)));
+                    let receiver = Receiver::quic(receive).budgeted(budget);
+                    return Ok(match current.streams {
+                        Some(streams) => {
+                            let route = streams.add(index);
+                            (sender.routed(&route), receiver.routed(&route))
+                        }
+                        None => (sender, receiver),
+                    });
                 }
                 status.changed().await.map_err(|_| CloseReason::PeerGone)?;
             }
@@ -220,6 +238,7 @@ async fn keep(shared: Arc<Shared>) {
             if status.reason.as_ref() != Some(&reason) || status.quic != Health::Down {
                 tracing::warn!(hub = %shared.hub, reason, "no association with the hub");
             }
+            status.late = false;
             status.enter(Health::Down);
             status.reason = Some(reason.clone());
             true
@@ -259,7 +278,11 @@ impl Shared {
     /// Serves an association until it is lost.
     async fn serve(&self, connection: &Connection) -> ConnectionError {
         tracing::info!(hub = %self.hub, rtt = ?connection.rtt(), "associated with the hub");
-        self.current.send_replace(Some(connection.clone()));
+        let moves = self.fallback.is_some();
+        self.current.send_replace(Some(Current {
+            connection: connection.clone(),
+            streams: moves.then(|| Streams::of(connection)),
+        }));
         self.status.send_modify(|status| {
             status.enter(Health::Up);
             status.rtt = Some(connection.rtt());
@@ -271,6 +294,7 @@ impl Shared {
         let listed = self.state.list(&self.key, Path::Quic(connection.clone()));
         let budget = self.sending.budget();
         let mut throttle = Throttle::new(self.state.rate(), budget);
+        let mut lost_before = None;
         let lost = heartbeat::keep(connection, |beat| {
             listed.note_lost(beat.lost);
             let outage = beat.lost.is_some();
@@ -288,7 +312,9 @@ impl Shared {
             };
             self.status.send_if_modified(|status| {
                 let changed = status.quic != health;
-                if changed {
+                // Which direction it is may be known later.
+                let says = changed || lost_before != beat.lost;
+                if says {
                     status.reason = beat.lost.map(|lost| lost.words("hub"));
                     match &status.reason {
                         _ if beat.drains => {
@@ -297,15 +323,17 @@ impl Shared {
                             tracing::warn!("{reason}");
                         }
                         Some(reason) => {
-                            counters.outages.increment();
+                            counters.outages.add(changed.into());
                             tracing::warn!("{reason}");
                         }
                         None => tracing::info!("the hub answers again"),
                     }
                 }
+                lost_before = beat.lost;
+                let late = std::mem::replace(&mut status.late, beat.late) != beat.late;
                 status.rtt = Some(beat.rtt);
                 status.enter(health);
-                changed
+                says || late
             });
         })
         .await;

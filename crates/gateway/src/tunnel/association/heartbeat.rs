@@ -29,6 +29,8 @@ pub(super) struct Beat {
     pub(super) rtt: Duration,
     /// Where heartbeats have gone unanswered, the direction that is lost.
     pub(super) lost: Option<Lost>,
+    /// The answer to a heartbeat is late, so that a direction may be lost.
+    pub(super) late: bool,
     /// True where the other box suspects that UDP to this one is throttled.
     pub(super) warned: bool,
     /// True once the other box has said that it is about to stop.
@@ -94,6 +96,7 @@ pub(super) async fn keep(
         report(Beat {
             rtt,
             lost: verdict.lost,
+            late: verdict.late,
             warned: std::mem::take(&mut warned),
             drains,
             stats,

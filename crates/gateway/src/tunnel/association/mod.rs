@@ -16,6 +16,7 @@ mod throttle;
 pub use client::Client;
 pub(crate) use opening::Openable;
 pub(crate) use pulse::Lost;
+pub(crate) use server::Associations;
 pub use server::{Association, Server};
 
 use quinn::{ConnectionError, VarInt};
@@ -72,6 +73,8 @@ pub struct Status {
     pub associations: u64,
     /// How the association is, whatever replaces it.
     quic: Health,
+    /// Acknowledgements of its heartbeats are late.
+    late: bool,
     /// Whether the fallback works.
     tls: bool,
     /// Whether it is faster than the association.
@@ -87,6 +90,7 @@ impl Status {
             reason: None,
             associations: 0,
             quic: Health::Down,
+            late: false,
             tls: false,
             faster: false,
         }

@@ -20,6 +20,12 @@ pub(super) const BEAT: Duration = Duration::from_secs(1);
 /// what is in flight counts as lost.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// Datagrams in the time between two heartbeats beyond which data flows.
+const FEW: u64 = 8;
+/// Time beyond two round trips after which the answer to the first heartbeat, which left after one and
+/// [`AGAIN`], is late.
+const LATE: Duration = Duration::from_millis(600);
+
 /// What a box sees of an association.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
@@ -71,6 +77,8 @@ pub(super) struct Verdict {
     pub(super) beat: bool,
     /// Heartbeats have gone unanswered.
     pub(super) lost: Option<Lost>,
+    /// The first of them has.
+    pub(super) late: bool,
     /// Time until the next look.
     pub(super) wait: Duration,
 }
@@ -83,6 +91,12 @@ pub(super) struct Pulse {
     heard: Instant,
     /// When the newest packet that is acknowledged was sent; while nothing is in flight, now.
     progress: Instant,
+    /// When that was acknowledged.
+    advanced: Instant,
+    /// When data was last seen to flow from the other box.
+    flowed: Instant,
+    /// Start of a time in which datagrams are counted, and how many had been received by then.
+    counted: (Instant, u64),
     beaten: Option<Instant>,
     /// Nothing had arrived for so long at the last look that heartbeats were lost.
     quiet: bool,
@@ -94,6 +108,9 @@ impl Pulse {
             received,
             heard: now,
             progress: now,
+            advanced: now,
+            flowed: now,
+            counted: (now, received),
             beaten: None,
             quiet: false,
         }
@@ -108,9 +125,17 @@ impl Pulse {
             self.heard = now;
         }
         if seen.in_flight == 0 {
-            self.progress = now;
-        } else if let Some(sent) = seen.acknowledged {
-            self.progress = self.progress.max(sent);
+            (self.progress, self.advanced) = (now, now);
+        } else if let Some(sent) = seen.acknowledged
+            && sent > self.progress
+        {
+            (self.progress, self.advanced) = (sent, now);
+        }
+        if seen.received > self.counted.1 + FEW {
+            self.flowed = now;
+        }
+        if seen.received > self.counted.1 + FEW || now >= self.counted.0 + AGAIN {
+            self.counted = (now, seen.received);
         }
         let patience = 2 * rtt + BEAT;
         let overdue = rtt + AGAIN;
@@ -132,13 +157,23 @@ impl Pulse {
             (false, 0) => self.heard + patience,
             (false, _) => (self.heard + patience).min(self.progress + overdue),
         };
-        let lost = if silence > 2 * patience {
-            Some(Lost::FromOther)
-        } else {
-            (age > 2 * patience).then_some(Lost::ToOther)
+        // Where the queue of either direction has become long, acknowledgements are old and rare, and
+        // data goes on flowing. A box that gets none of this one's soon has a full window.
+        let since = |at: Instant| now.saturating_duration_since(at);
+        let stands = since(self.advanced) >= overdue && since(self.flowed) >= rtt;
+        let lost = match (stands && age >= patience, silence >= overdue) {
+            (true, true) => Some(Lost::FromOther),
+            (true, false) => Some(Lost::ToOther),
+            (false, _) => (silence > 2 * patience).then_some(Lost::FromOther),
         };
+        let late = stands && age >= 2 * rtt + LATE;
         let wait = next.saturating_duration_since(now).clamp(SHORTEST, TICK);
-        Verdict { beat, lost, wait }
+        Verdict {
+            beat,
+            lost,
+            late,
+            wait,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::shares::Shares;
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{Hello, Welcome};
 use crate::tunnel::keys::{Identity, PublicKey};
+use crate::tunnel::moving::{Streams, Tag};
 use crate::tunnel::priority::Ranks;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
@@ -18,6 +19,7 @@ use rustls::pki_types::CertificateDer;
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc};
@@ -45,16 +47,29 @@ pub struct Association {
     hello: Hello,
     ranks: Arc<Ranks>,
     budget: Arc<Budget>,
+    streams: Arc<Streams>,
 }
 
 impl Association {
-    /// The next connection of a client; `None` when the association is lost.
-    pub async fn accept(&self) -> Option<(Sender, Receiver)> {
+    /// The next connection of a client, and the index of its stream; `None` when the association is
+    /// lost.
+    pub async fn accept(&self) -> Option<(Sender, Receiver, u64)> {
         let (send, receive) = self.connection.accept_bi().await.ok()?;
+        let index = send.id().index();
+        let route = self.streams.add(index);
         let sender = Sender::quic(send)
             .ranked(&self.ranks)
-            .budgeted(&self.budget);
-        Some((sender, Receiver::quic(receive).budgeted(&self.budget)))
+            .budgeted(&self.budget)
+            .routed(&route);
+        let receiver = Receiver::quic(receive)
+            .budgeted(&self.budget)
+            .routed(&route);
+        Some((sender, receiver, index))
+    }
+
+    /// Its streams.
+    pub(crate) const fn streams(&self) -> &Arc<Streams> {
+        &self.streams
     }
 
     /// Current address of the terminal.
@@ -71,13 +86,30 @@ struct Shared {
     handshake: Duration,
     half_open: Arc<Semaphore>,
     shares: Arc<Shares>,
-    /// Associations by terminal: one each, and those that earlier processes of the
-    /// same terminal drain.
-    associations: Mutex<HashMap<PublicKey, Vec<Association>>>,
+    associations: Associations,
     accepted: mpsc::Sender<Association>,
     state: Arc<SharedState>,
+    /// It is about to stop.
+    stops: AtomicBool,
     server: ServerConfig,
     sending: Sending,
+}
+
+/// Associations by terminal: one each, and those that earlier processes of the same terminal drain.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Associations(Arc<Mutex<HashMap<PublicKey, Vec<Association>>>>);
+
+impl Associations {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PublicKey, Vec<Association>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The streams of a terminal's association.
+    pub(crate) fn streams(&self, peer: &PublicKey, tag: Tag) -> Option<Arc<Streams>> {
+        let all = self.lock();
+        let mut of_peer = all.get(peer)?.iter().map(Association::streams);
+        of_peer.find(|streams| streams.tag() == tag).cloned()
+    }
 }
 
 impl Server {
@@ -117,8 +149,9 @@ impl Server {
             handshake: HANDSHAKE.max(8 * config.link.rtt),
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
             shares: Shares::new(HALF_OPEN_SHARE, 0),
-            associations: Mutex::default(),
+            associations: Associations::default(),
             state: Arc::clone(state),
+            stops: AtomicBool::new(false),
             accepted,
         });
         let task = tokio::spawn(listen(Arc::clone(&shared)));
@@ -133,7 +166,13 @@ impl Server {
     /// The established associations.
     #[must_use]
     pub fn associations(&self) -> Vec<Association> {
-        self.shared.lock().values().flatten().cloned().collect()
+        let all = self.shared.associations.lock();
+        all.values().flatten().cloned().collect()
+    }
+
+    /// The same, as they change.
+    pub(crate) fn terminals(&self) -> Associations {
+        self.shared.associations.clone()
     }
 
     /// The address that it listens on.
@@ -152,6 +191,8 @@ impl Server {
     /// Lets all terminals know that this hub is about to stop. Returns when those that can be reached
     /// know it, and have had time to act on it, or after `most`.
     pub(crate) async fn announce_stop(&self, most: Duration) {
+        // Those that come from now on are told as they come.
+        self.shared.stops.store(true, Ordering::SeqCst);
         let mut telling = JoinSet::new();
         for association in self.associations() {
             telling.spawn(async move {
@@ -262,6 +303,7 @@ async fn greet(
     Ok(Association {
         peer,
         since: Instant::now(),
+        streams: Streams::of(&connection),
         connection,
         hello,
         ranks,
@@ -270,12 +312,6 @@ async fn greet(
 }
 
 impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PublicKey, Vec<Association>>> {
-        self.associations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Makes an association, which has its own congestion control.
     async fn greet(&self, incoming: Incoming) -> Result<Association, String> {
         let settings = self.sending.transport(incoming.remote_address());
@@ -295,6 +331,10 @@ impl Shared {
         let (peer, address) = (association.peer, association.address());
         tracing::info!(%peer, %address, rtt = ?connection.rtt(), "associated with a terminal");
         self.replace(&association);
+        if self.stops.load(Ordering::SeqCst) {
+            let connection = connection.clone();
+            tokio::spawn(async move { heartbeat::send(&connection, Notice::Drains).await });
+        }
         if self.accepted.send(association.clone()).await.is_err() {
             connection.close(Close::Stopping.code(), &[]);
         }
@@ -322,7 +362,7 @@ impl Shared {
         drop(listed);
         counters.associations_lost.increment();
         tracing::info!(%peer, %address, reason = words(&lost), "no longer associated");
-        let mut all = self.lock();
+        let mut all = self.associations.lock();
         if let Some(of_peer) = all.get_mut(&peer) {
             of_peer.retain(|other| other.connection.stable_id() != connection.stable_id());
             if of_peer.is_empty() {
@@ -334,7 +374,7 @@ impl Shared {
     /// Closes what the new association replaces: those of a process that is gone,
     /// whose connections would otherwise wait for the outage that is allowed.
     fn replace(&self, new: &Association) {
-        let mut all = self.lock();
+        let mut all = self.associations.lock();
         let of_peer = all.entry(new.peer).or_default();
         for old in of_peer.iter() {
             let drains = old.hello.lineage == new.hello.lineage

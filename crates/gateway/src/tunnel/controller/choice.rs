@@ -44,6 +44,11 @@ impl Choice {
         self
     }
 
+    /// Whether the control never slows down by itself, since it is told the rate of the path.
+    pub(in crate::tunnel) fn trusts_rate(&self) -> bool {
+        build(&self.name, &self.parameters).is_ok_and(|control| control.needs_path())
+    }
+
     /// One for an association that begins now. If the rate of the path is unknown, a control that
     /// needs it is replaced by one that estimates it.
     pub(super) fn build(&self, knowledge: &Knowledge) -> Controller {

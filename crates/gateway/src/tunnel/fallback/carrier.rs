@@ -115,23 +115,9 @@ impl TlsSender {
         }
     }
 
-    /// Completes when the other end wants no more, or the connection is lost.
-    pub(crate) fn stopped(&self) -> impl Future<Output = CloseReason> + Send + 'static + use<> {
-        stopped(self.shared.stopped.subscribe())
-    }
-
-    /// Completes when the connection has ended, with the reason if that was not in
-    /// order.
-    pub(crate) fn over(
-        &self,
-    ) -> impl Future<Output = Option<CloseReason>> + Send + 'static + use<> {
-        let mut over = self.shared.over.subscribe();
-        let stopped = self.shared.stopped.subscribe();
-        async move {
-            // It fails where the task has been dropped with its runtime.
-            let _ = over.wait_for(|over| *over).await;
-            *stopped.borrow()
-        }
+    /// The end of the connection.
+    pub(crate) fn end(&self) -> TlsEnd {
+        TlsEnd(Arc::clone(&self.shared))
     }
 
     /// Cuts this direction.
@@ -139,6 +125,31 @@ impl TlsSender {
         // It fails where the connection has ended.
         let _ = self.orders.send(Order::Cut(why));
         self.shared.hurry.notify_one();
+    }
+}
+
+/// The end of a TLS connection, for those who wait for it.
+#[derive(Clone, Debug)]
+pub(crate) struct TlsEnd(Arc<Shared>);
+
+impl TlsEnd {
+    /// Completes when the other end wants no more, or the connection is lost.
+    pub(crate) fn stopped(&self) -> impl Future<Output = CloseReason> + Send + 'static + use<> {
+        stopped(self.0.stopped.subscribe())
+    }
+
+    /// Completes when the connection has ended, with the reason if that was not in
+    /// order.
+    pub(crate) fn over(
+        &self,
+    ) -> impl Future<Output = Option<CloseReason>> + Send + 'static + use<> {
+        let mut over = self.0.over.subscribe();
+        let stopped = self.0.stopped.subscribe();
+        async move {
+            // It fails where the task has been dropped with its runtime.
+            let _ = over.wait_for(|over| *over).await;
+            *stopped.borrow()
+        }
     }
 }
 
@@ -151,6 +162,11 @@ async fn stopped(mut stopped: watch::Receiver<Option<CloseReason>>) -> CloseReas
 }
 
 impl TlsReceiver {
+    /// The end of the connection.
+    pub(crate) fn end(&self) -> TlsEnd {
+        TlsEnd(Arc::clone(&self.shared))
+    }
+
     /// The next bytes; `None` after a half-close.
     pub(crate) async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, CloseReason> {
         if self.rest.is_empty() {

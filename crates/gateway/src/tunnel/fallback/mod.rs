@@ -13,7 +13,7 @@ mod listener;
 pub(crate) mod measure;
 mod pool;
 
-pub(crate) use carrier::{TlsReceiver, TlsSender};
+pub(crate) use carrier::{TlsEnd, TlsReceiver, TlsSender};
 pub(crate) use listener::{Accepted, Listener};
 pub(crate) use pool::Pool;
 

@@ -18,6 +18,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinSet;
 use tokio_rustls::{TlsConnector, TlsStream};
 
 /// Fewest and most connections that are kept warm. The number doubles when a
@@ -26,6 +27,8 @@ const WARM: (usize, usize) = (4, 64);
 /// After this time, one connection fewer is kept warm.
 const COOLING: Duration = Duration::from_secs(60);
 
+/// How far apart handshakes end that begin together.
+const TOGETHER: Duration = Duration::from_millis(200);
 /// Most handshakes at the same time: as many as the hub admits of one address, so that a burst of
 /// clients waits here and is not turned away there.
 const HANDSHAKES: usize = HALF_OPEN_SHARE;
@@ -130,6 +133,23 @@ impl Pool {
     pub(crate) async fn probe(&self) -> io::Result<()> {
         let made = self.connect().await?;
         self.lock().idle.push_back(made);
+        Ok(())
+    }
+
+    /// Warms connections up for so many requests that wait, and a few more; errs where the hub does not
+    /// answer here.
+    pub(crate) async fn warm_up(self: &Arc<Pool>, waiting: usize) -> io::Result<()> {
+        let mut probes = JoinSet::new();
+        for _ in 0..(waiting + WARM.0).min(HANDSHAKES) {
+            let pool = Arc::clone(self);
+            probes.spawn(async move { pool.probe().await });
+        }
+        let first = probes.join_next().await;
+        first.unwrap_or(Ok(Ok(()))).map_err(io::Error::other)??;
+        // The hub answers, and the others are about to be there: whoever finds none makes another.
+        let others = async { while probes.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(TOGETHER, others).await;
+        probes.detach_all();
         Ok(())
     }
 

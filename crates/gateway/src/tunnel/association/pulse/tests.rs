@@ -205,10 +205,10 @@ fn nothing_is_sent_while_data_flows_and_little_while_nothing_does() {
 }
 
 #[test]
-fn the_direction_that_is_lost_is_known_after_two_seconds_and_four_round_trips() {
+fn the_direction_that_is_lost_is_known_after_a_second_and_two_round_trips() {
     for rtt in [20, 600].map(ms) {
         let goes = 4 * rtt + ms(300);
-        let known = 2 * (2 * rtt + BEAT) + TICK + rtt;
+        let known = 2 * rtt + BEAT + TICK + rtt;
         for (passes, lost) in [
             ([false, false], [Some(Lost::FromOther); 2]),
             ([false, true], [Some(Lost::ToOther), Some(Lost::FromOther)]),
@@ -219,6 +219,60 @@ fn the_direction_that_is_lost_is_known_after_two_seconds_and_four_round_trips() 
             assert_eq!([pair.boxes[0].lost, pair.boxes[1].lost], lost);
             pair.run(goes + known + SOON + 2 * rtt, false, [true, true]);
             assert_eq!([pair.boxes[0].lost, pair.boxes[1].lost], [None, None]);
+        }
+    }
+}
+
+#[test]
+fn a_queue_that_becomes_long_is_no_outage() {
+    let begin = Instant::now();
+    let mut pulse = Pulse::new(begin, 0);
+    // The link has become ten times slower: acknowledgements are of ever older packets.
+    for at in (0..8_000_u64).step_by(50) {
+        let verdict = pulse.look(Seen {
+            now: begin + ms(600 + at),
+            received: at,
+            acknowledged: Some(begin + ms(at / 10)),
+            in_flight: 1_000_000,
+            rtt: ms(600 + at),
+        });
+        assert!(verdict.lost.is_none() && !verdict.late, "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_long_queue_from_the_other_box_is_no_loss_of_what_this_one_sends() {
+    let begin = Instant::now();
+    let mut pulse = Pulse::new(begin, 0);
+    // A download fills the queue, and acknowledgements wait in it.
+    for at in (0..6_000_u64).step_by(50) {
+        let verdict = pulse.look(Seen {
+            now: begin + ms(at),
+            received: at / 6,
+            acknowledged: None,
+            in_flight: 1_000,
+            rtt: ms(600),
+        });
+        assert!(verdict.lost.is_none() && !verdict.late, "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_heartbeat_that_is_answered_is_not_late() {
+    let begin = Instant::now();
+    for rtt in [20, 600] {
+        let mut pulse = Pulse::new(begin, 0);
+        // One packet is lost, and the heartbeat after it is acknowledged.
+        let beat = rtt + 500;
+        for at in (0..3 * rtt + 2_000).step_by(50) {
+            let verdict = pulse.look(Seen {
+                now: begin + ms(at),
+                received: u64::from(at >= beat + rtt),
+                acknowledged: (at >= beat + rtt).then(|| begin + ms(beat)),
+                in_flight: u64::from(at < beat + rtt),
+                rtt: ms(rtt),
+            });
+            assert!(!verdict.late && verdict.lost.is_none(), "{at}: {verdict:?}");
         }
     }
 }

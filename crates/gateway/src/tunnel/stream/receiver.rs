@@ -1,0 +1,225 @@
+//! The receiving half.
+
+use super::{CARRIER, Receiver, ReceivingHalf};
+use crate::CloseReason;
+use crate::tunnel::budget::{Budget, Stall};
+use crate::tunnel::fallback::{TlsEnd, TlsReceiver};
+use crate::tunnel::moving::{MOVED, Phase, Route};
+use bytes::{Buf as _, Bytes};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+impl Receiver {
+    pub(crate) const fn quic(stream: quinn::RecvStream) -> Receiver {
+        Receiver {
+            half: ReceivingHalf::Quic(stream),
+            ahead: Bytes::new(),
+            end: None,
+            budget: None,
+            route: None,
+            received: 0,
+            known: 0,
+        }
+    }
+
+    pub(crate) const fn tls(half: TlsReceiver) -> Receiver {
+        Receiver {
+            half: ReceivingHalf::Tls(half),
+            ahead: Bytes::new(),
+            end: None,
+            budget: None,
+            route: None,
+            received: 0,
+            known: 0,
+        }
+    }
+
+    /// Adds the way that it shares with its sender.
+    pub(crate) fn routed(mut self, route: &Arc<Route>) -> Receiver {
+        self.route = Some(Arc::clone(route));
+        self
+    }
+
+    /// The end of the TLS connection that it is a half of.
+    pub(crate) fn end(&self) -> Option<TlsEnd> {
+        match &self.half {
+            ReceivingHalf::Quic(_) => None,
+            ReceivingHalf::Tls(half) => Some(half.end()),
+        }
+    }
+
+    /// Counts what is held for a host that does not read.
+    pub(crate) fn budgeted(mut self, budget: &Arc<Budget>) -> Receiver {
+        self.budget = Some(Arc::clone(budget));
+        self
+    }
+
+    /// An account for the host, which reads more slowly than its data arrives.
+    pub(crate) fn stall(&self) -> Option<Stall> {
+        self.budget.as_ref().map(Budget::stall)
+    }
+
+    /// True where what arrives may be taken before the host reads, so that it is counted; TCP bounds
+    /// what it holds by itself.
+    pub(crate) const fn takes_ahead(&self) -> bool {
+        matches!(self.half, ReceivingHalf::Quic(_))
+    }
+
+    /// Bytes that may be held before [`Receiver::receive`] is called, once it is not called any
+    /// more.
+    pub(crate) fn behind(&self) -> u64 {
+        match (&self.half, &self.budget, self.end) {
+            (_, None, _) | (ReceivingHalf::Quic(_), _, Some(_)) => 0,
+            (ReceivingHalf::Quic(_), Some(budget), None) => budget.stream_window(),
+            (ReceivingHalf::Tls(_), ..) => CARRIER,
+        }
+    }
+
+    /// True where it has ended, or the connection is lost, for all that is known
+    /// without reading.
+    pub(crate) fn has_ended(&self) -> bool {
+        match &self.half {
+            ReceivingHalf::Quic(_) => self.end.is_some(),
+            ReceivingHalf::Tls(half) => half.has_ended(),
+        }
+    }
+
+    /// The next bytes, at most `most`; `None` after a half-close.
+    ///
+    /// # Errors
+    /// Why the other end cut it, or that the association is lost.
+    pub async fn receive(&mut self, most: usize) -> Result<Option<Bytes>, CloseReason> {
+        if !self.ahead.is_empty() {
+            let most = most.min(self.ahead.len());
+            return Ok(Some(self.ahead.split_to(most)));
+        }
+        if let Some(end) = self.end {
+            return end.map(|()| None);
+        }
+        let next = self.next(most).await;
+        // A cut stream of quinn reports that once, and afterwards a clean end.
+        match &next {
+            Ok(Some(_)) => {}
+            Ok(None) => self.end = Some(Ok(())),
+            Err(cut) => self.end = Some(Err(*cut)),
+        }
+        if self.end.is_some()
+            && let Some(route) = &self.route
+        {
+            route.note_ended();
+        }
+        next
+    }
+
+    /// The next bytes from wherever they come. It may be dropped at any time and loses nothing.
+    async fn next(&mut self, most: usize) -> Result<Option<Bytes>, CloseReason> {
+        loop {
+            let stream = match &mut self.half {
+                ReceivingHalf::Quic(stream) => stream,
+                ReceivingHalf::Tls(half) => {
+                    let mut next = half.receive(most).await?;
+                    if self.known > 0
+                        && let Some(bytes) = &mut next
+                    {
+                        let known = self.known.min(bytes.len() as u64);
+                        self.known -= known;
+                        // No more than its length.
+                        bytes.advance(usize::try_from(known).unwrap_or(0));
+                        if bytes.is_empty() {
+                            continue;
+                        }
+                    }
+                    return Ok(next);
+                }
+            };
+            let Some(route) = &self.route else {
+                let chunk = stream.read_chunk(most, true).await;
+                return chunk.map(of_chunk).map_err(|error| of_read(&error));
+            };
+            let read = if route.phase() == Phase::Moved {
+                match route.receiver(self.received) {
+                    // The other box has sent it over QUIC, and knows that it is here.
+                    Err(missing) => {
+                        let most = most.min(usize::try_from(missing).unwrap_or(most));
+                        stream.read_chunk(most, true).await
+                    }
+                    Ok(Some(mut other)) => {
+                        // An error means that the stream has ended already.
+                        drop(stream.stop(MOVED.into()));
+                        self.known = self.received - route.start();
+                        std::mem::swap(&mut self.half, &mut other.half);
+                        continue;
+                    }
+                    Ok(None) => return Err(CloseReason::Failed),
+                }
+            } else {
+                tokio::select! {
+                    biased;
+                    read = stream.read_chunk(most, true) => match read {
+                        Err(_) if route.settles().await => continue,
+                        read => read,
+                    },
+                    () = route.moves() => continue,
+                }
+            };
+            let next = read.map(of_chunk).map_err(|error| of_read(&error))?;
+            if let Some(bytes) = &next {
+                route.note_passed();
+                self.received += bytes.len() as u64;
+            }
+            return Ok(next);
+        }
+    }
+
+    /// Moves what has arrived already to the end of `into`, at most `most` bytes in
+    /// all, without waiting. The end of this direction, however it comes, is left to
+    /// [`Receiver::receive`].
+    pub fn more(&mut self, into: &mut Vec<Bytes>, most: usize) {
+        let mut left = most;
+        while left > 0 && self.end.is_none() {
+            let next = {
+                let mut next = std::pin::pin!(self.receive(left));
+                next.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+            };
+            match next {
+                Poll::Pending => return,
+                Poll::Ready(Ok(Some(bytes))) => {
+                    left -= bytes.len();
+                    into.push(bytes);
+                }
+                // It is kept for the next call.
+                Poll::Ready(Ok(None) | Err(_)) => return,
+            }
+        }
+    }
+
+    /// Puts back bytes that were received and are not for the one who read them.
+    pub(crate) fn put_back(&mut self, bytes: Bytes) {
+        debug_assert!(self.ahead.is_empty(), "bytes are put back once");
+        self.ahead = bytes;
+    }
+
+    /// Wants no more of this direction.
+    pub fn stop(&mut self, why: CloseReason) {
+        if let Some(route) = &self.route {
+            route.give_up(why);
+        }
+        match &mut self.half {
+            // An error means that the stream has ended already.
+            ReceivingHalf::Quic(stream) => drop(stream.stop(why.code().into())),
+            ReceivingHalf::Tls(half) => half.stop(why),
+        }
+    }
+}
+
+fn of_read(error: &quinn::ReadError) -> CloseReason {
+    match error {
+        quinn::ReadError::Reset(code) => CloseReason::from_code(code.into_inner()),
+        quinn::ReadError::ConnectionLost(_) => CloseReason::PeerGone,
+        _ => CloseReason::Failed,
+    }
+}
+
+fn of_chunk(chunk: Option<quinn::Chunk>) -> Option<Bytes> {
+    chunk.map(|chunk| chunk.bytes)
+}
