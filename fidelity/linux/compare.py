@@ -12,7 +12,7 @@ With the command built (`make`), the first two as root:
 Both sides run the study of that name: the simulator on the host profile `linux` with the C of the
 control, Linux with the same C in its kernel. Bars: without losses the mean of |ours / Linux's - 1|
 is at most 3% and the worst 8%; at 1% loss every cell is within 10%. QUIC has the same endpoints on both
-sides, and every cell is within 5%, at 1% loss 10%. Results go to
+sides; the bar of every cell is 5%, at 1% loss 10%. Results go to
 target/fidelity/linux; a study that was stopped goes on. Exit status: 0 met, 1 not, 2 could not run.
 """
 

@@ -530,7 +530,8 @@ impl<P: Path> State<P> {
                 mss: u32::from(self.mtu),
             };
             self.control.on_timeout(&timeout, &mut self.window);
-            self.reduced = Some(now);
+            // RFC 9002, appendix B.8: older losses may reduce the window again.
+            self.reduced = None;
             self.recovery = Some(Recovery {
                 began: now,
                 repair: Repair::Timeout,

@@ -19,10 +19,10 @@ pub(crate) struct Limit {
 const HELD: u32 = 1_024;
 
 impl Limit {
-    /// `initial` bytes at the start, and a window of `whole` in the end.
+    /// `initial` bytes at the start, `whole` at most, and a window of `whole` in the end.
     pub(crate) fn new(initial: Bytes, whole: Bytes) -> Limit {
         Limit {
-            bytes: initial.get(),
+            bytes: initial.min(whole).get(),
             whole: whole.get(),
             holds: false,
         }

@@ -2,7 +2,7 @@
 //! request and a response, each on a stream of its own as in HTTP/3.
 
 use bytes::Bytes;
-use quinn_proto::{Connection, Dir, ReadError, StreamId};
+use quinn_proto::{Connection, Dir, ReadError, StreamId, VarInt};
 use std::collections::VecDeque;
 
 /// Data of streams: zeros, of which no copy is made.
@@ -102,6 +102,7 @@ pub(crate) struct Exchanges {
     /// Requests or responses that have arrived in whole.
     pub(crate) completed: u64,
     has_answered: bool,
+    is_withdrawn: bool,
 }
 
 impl Exchanges {
@@ -128,15 +129,20 @@ impl Exchanges {
         true
     }
 
-    /// Nothing follows what the streams have taken.
+    /// Nothing follows what the streams have taken: those that lack something are reset.
     pub(crate) fn withdraw(&mut self) {
-        self.outgoing.retain(|one| one.stream.is_some());
-        for one in &mut self.outgoing {
-            one.left = 0;
-        }
+        self.is_withdrawn = true;
     }
 
     pub(crate) fn fill(&mut self, connection: &mut Connection) {
+        if self.is_withdrawn {
+            for one in self.outgoing.drain(..).filter(|one| !one.is_finished) {
+                if let Some(stream) = one.stream {
+                    // It fails where the other end has stopped the stream, which is as good.
+                    let _ = connection.send_stream(stream).reset(VarInt::from_u32(0));
+                }
+            }
+        }
         for one in &mut self.outgoing {
             one.fill(connection, Dir::Bi);
         }

@@ -248,6 +248,10 @@ impl Running {
                 }
             }
         }
+        // With a ticket data leave at once.
+        if matches!(self.ends, Ends::Quic(_)) {
+            self.after_quic(now, net);
+        }
         if asks {
             self.send_request(now, net);
         }
@@ -426,7 +430,9 @@ impl Running {
         let Ends::Quic(quic) = &mut self.ends else {
             return;
         };
-        if let Some(exchanges) = &mut self.exchanges {
+        if let Some(exchanges) = &mut self.exchanges
+            && !self.ended
+        {
             match exchanges.follow_quic(now, quic, net) {
                 None => {}
                 Some(Next::At(at)) => self.next_request_at = at,

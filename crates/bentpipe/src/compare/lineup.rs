@@ -161,7 +161,7 @@ impl<'a> Lineup<'a> {
         let mut candidate = plain.clone();
         candidate.name = setting.to_string();
         if setting.quic {
-            over_quic(&mut candidate, setting.zero_rtt)?;
+            over_quic(&mut candidate, &setting)?;
         } else if setting.zero_rtt {
             let why = format!("`{setting}`: `0-RTT` is QUIC's, so `QUIC` goes with it");
             return Err(Error::setting("transport", why));
@@ -251,7 +251,7 @@ fn all(hosts: Hosts, path: &NetworkPath) -> Vec<Candidate> {
 /// The same congestion control over QUIC, as `protocol = "quic"` in a scenario has it. Its window
 /// for data that the other end has not read is that of stock Linux, which QUIC libraries have, too
 /// (Chromium: 6 MB a stream).
-fn over_quic(candidate: &mut Candidate, zero_rtt: bool) -> Result<(), Error> {
+fn over_quic(candidate: &mut Candidate, setting: &Setting) -> Result<(), Error> {
     let named = candidate.base.and_then(find_transport);
     let Some(named) = named else {
         let name = &candidate.name;
@@ -263,13 +263,18 @@ fn over_quic(candidate: &mut Candidate, zero_rtt: bool) -> Result<(), Error> {
     };
     let settings = TransportSettings {
         protocol: Some(Protocol::Quic),
-        resumption: zero_rtt.then_some(Resumption::ZeroRtt),
+        resumption: setting.zero_rtt.then_some(Resumption::ZeroRtt),
         send_buffer: Some(linux::STOCK_WINDOW),
         receive_buffer: Some(linux::STOCK_WINDOW),
         ..TransportSettings::default()
     };
     candidate.transport = settings.over(named.settings()).resolve(&candidate.name);
-    candidate.availability = match IN_QUIC_LIBRARIES.contains(&candidate.setting.control.as_str()) {
+    // Libraries take no parameters, and buffers are the users' programs' own.
+    let offered = IN_QUIC_LIBRARIES.contains(&setting.control.as_str())
+        && setting.parameters.is_empty()
+        && setting.clamp.is_none()
+        && !setting.buffers;
+    candidate.availability = match offered {
         true => Availability::Quic,
         false => Availability::Absent.max(candidate.availability),
     };

@@ -86,8 +86,7 @@ impl Candidate {
     fn in_a_quic_library(&self) -> SwitchOn {
         if self.availability != Availability::Quic {
             return SwitchOn {
-                text: "No QUIC library has this congestion control: this is a prediction."
-                    .to_owned(),
+                text: "This is a prediction: common QUIC libraries do not offer it.".to_owned(),
                 commands: Vec::new(),
             };
         }
@@ -238,6 +237,7 @@ mod tests {
         let early = lines("cubic + QUIC + 0-RTT", Pep::None, false);
         assert!(early[0].contains(" allow-0rtt "), "{early:?}");
         assert!(lines("hybla + QUIC", Pep::None, false).is_empty());
+        assert!(lines("cubic + buffers + QUIC", Pep::None, false).is_empty());
     }
 
     #[test]

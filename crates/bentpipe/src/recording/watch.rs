@@ -153,7 +153,8 @@ impl Observer for Watch {
         if !is_here {
             return;
         }
-        if packet.has(flags::SYN) {
+        let opens = packet.has(flags::SYN) || (self.packets.is_quic && packet.has(flags::PROBE));
+        if opens {
             self.lost_openings.push(loss.at);
         } else if packet.destination == self.sender {
             self.lost_acks.push(loss.at);

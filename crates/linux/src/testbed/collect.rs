@@ -65,7 +65,7 @@ pub(crate) fn outcome(
     for (((flow, seen), mut noted), start) in each {
         flows.push(of_flow(flow, *start, &seen, &noted));
         let delivered = match &mut noted.quic {
-            Some(quic) => std::mem::take(&mut quic.delivered),
+            Some(quic) => quic.take_course(),
             None => seen.delivered,
         };
         if options.series.is_some() {
@@ -110,7 +110,12 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         None => start,
     };
     let [first_delivery_at, last_delivery_at] = seen.delivery();
-    let acknowledged_at = noted.quic.as_ref().and_then(|quic| quic.acknowledged_at);
+    // What was stopped is acknowledged, too.
+    let whole = noted
+        .quic
+        .as_ref()
+        .filter(|quic| quic.has_all_of(&flow.application));
+    let acknowledged_at = whole.and_then(|quic| quic.acknowledged_at);
     let completed_at = match &noted.quic {
         Some(_) => acknowledged_at.or(noted.last_response_at),
         None => seen.completed_at.or(noted.last_response_at),

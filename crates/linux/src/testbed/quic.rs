@@ -156,7 +156,9 @@ impl Work<'_> {
             }
             if host.is_acknowledged() {
                 host.close(now);
-                self.tell(Message::Complete(self.flow));
+                if !is_withdrawn {
+                    self.tell(Message::Complete(self.flow));
+                }
                 return Step::Done;
             }
             let mut next = self.stop.unwrap_or(Time::MAX);

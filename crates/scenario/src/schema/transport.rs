@@ -30,7 +30,8 @@ table! {
     /// first flight, too
     resumption: Resumption { all Resumption::ALL }, or "the base's, or none";
     /// with QUIC, the end that opens the connection: `to` asks for the data with the last packet of
-    /// its handshake, as who downloads does, so that they leave after one and a half round trips
+    /// its handshake, as who downloads does, so that they leave after one and a half round trips. Of
+    /// pages, video and requests it is always `to`
     opener: Opener { all Opener::ALL }, or "the base's, or `from`";
     /// the algorithm that moves the window; its parameters are keys beside this one
     congestion_control: String [Kind::Name("congestion control")], or "the base's; on `linux` the kernel's own of that name";

@@ -3,6 +3,7 @@
 use bentpipe_outcome::{FlowCounts, FlowOutcome, SenderSample};
 use bentpipe_quic::controller::View;
 use bentpipe_quic::{Host, Sum};
+use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Time};
 
 /// What they have come to; each end writes its part.
@@ -18,7 +19,7 @@ pub(crate) struct Seen {
     first_at: Option<Time>,
     last_at: Option<Time>,
     /// The course of that, where it is asked for.
-    pub(crate) delivered: Vec<(Time, Bytes)>,
+    delivered: Vec<(Time, Bytes)>,
     /// When all of a transfer was acknowledged.
     pub(crate) acknowledged_at: Option<Time>,
 }
@@ -50,6 +51,23 @@ impl Seen {
         {
             self.delivered.push((now, Bytes::new(self.received)));
         }
+    }
+
+    /// All that `application` transfers has arrived; false for what transfers no file.
+    pub(crate) fn has_all_of(&self, application: &Application) -> bool {
+        matches!(application, Application::Transfer { size } if size.get() == self.received)
+    }
+
+    /// The course of what arrived, with its last point.
+    pub(crate) fn take_course(&mut self) -> Vec<(Time, Bytes)> {
+        let mut course = std::mem::take(&mut self.delivered);
+        let last = self.last_at.map(|at| (at, Bytes::new(self.received)));
+        if let (Some(end), Some(last)) = (course.last().copied(), last)
+            && end.1 != last.1
+        {
+            course.push(last);
+        }
+        course
     }
 
     /// The counts of a flow, whose packets at its hosts show only that they are UDP: what its ends
