@@ -7,7 +7,7 @@ use bytes::Bytes;
 const RESUMED: u8 = 2;
 
 /// Names the stream of QUIC that a connection of the fallback replaces. What follows it is what the
-/// stream carries from offset `start` on; the hub answers with [`RESUMED`] and the offset, 8 bytes, of
+/// stream carries from offset `start` on; the hub answers with `RESUMED` and the offset, 8 bytes, of
 /// what follows that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resume {
