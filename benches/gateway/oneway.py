@@ -99,23 +99,6 @@ def ask(proxy, server, seconds):
     json.dump(sorted(rows), sys.stdout)
 
 
-@contextlib.contextmanager
-def loss(net, nodes):
-    for node in nodes:
-        net.run(
-            node,
-            "nft",
-            "add table inet noudp; add chain inet noudp in "
-            "{ type filter hook prerouting priority -400; }; "
-            "add rule inet noudp in iifname sat meta l4proto udp drop",
-        )
-    try:
-        yield
-    finally:
-        for node in nodes:
-            net.run(node, "nft", "delete table inet noudp")
-
-
 def findings(box):
     """What the terminal says of the path."""
     status = box.status() or {}
@@ -140,7 +123,7 @@ def measure(lost, seconds, before, verbose):
             client = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
             time.sleep(before)
             begin, fallback, said = time.monotonic(), None, []
-            with loss(net, LOST[lost]):
+            with net.without_udp(LOST[lost]):
                 while client.poll() is None and time.monotonic() < begin + seconds:
                     said, over = findings(made["terminal"])
                     if "tls" in over and fallback is None:

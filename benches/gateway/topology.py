@@ -180,19 +180,21 @@ class Topology:
                 self.run(node, "nft", "delete table inet outage")
 
     @contextlib.contextmanager
-    def without_udp(self):
-        """UDP does not pass the satellite."""
-        self.run(
-            "hub",
-            "nft",
-            "add table inet noudp; add chain inet noudp in "
-            "{ type filter hook prerouting priority -400; }; "
-            "add rule inet noudp in iifname sat meta l4proto udp drop",
-        )
+    def without_udp(self, nodes=("hub",)):
+        """UDP does not pass the satellite towards `nodes`."""
+        for node in nodes:
+            self.run(
+                node,
+                "nft",
+                "add table inet noudp; add chain inet noudp in "
+                "{ type filter hook prerouting priority -400; }; "
+                "add rule inet noudp in iifname sat meta l4proto udp drop",
+            )
         try:
             yield
         finally:
-            self.run("hub", "nft", "delete table inet noudp")
+            for node in nodes:
+                self.run(node, "nft", "delete table inet noudp")
 
     def close(self):
         for process in reversed(self.processes):
