@@ -4,7 +4,7 @@
 use super::clock::Clock;
 use super::host::Host;
 use super::message::Message;
-use super::quic::{self, Quic};
+use super::quic::Quic;
 use super::setup::Setup;
 use super::socket::{self, Connection, PORT};
 use bentpipe_traffic::{Application, Exchange, Next, Requester, Source};
@@ -120,7 +120,7 @@ impl Tcp<'_> {
 }
 
 impl<'a> Work<'a> {
-    fn tell(&self, message: Message) {
+    pub(crate) fn tell(&self, message: Message) {
         // The watcher may have ended; then the message is of no use.
         let _ = self.messages.send(message);
     }
@@ -132,7 +132,12 @@ impl<'a> Work<'a> {
 
     /// True once the application offers no more.
     fn has_stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| self.clock.now() >= stop)
+        self.stops_before(self.clock.now())
+    }
+
+    /// True where it offers no more at `at`.
+    pub(crate) fn stops_before(&self, at: Time) -> bool {
+        self.stop.is_some_and(|stop| at >= stop)
     }
 
     /// The tasks of the two sides, each for its own thread.
@@ -144,17 +149,16 @@ impl<'a> Work<'a> {
                 Box::new(move || other.report("to", other.receive_datagrams(to))),
             ],
             Ready::Quic(quic) => {
-                let [near, far] = [self.over_quic(), self.over_quic()];
                 if self.application.asks() {
                     let (exchanges, asked) = channel();
                     return [
-                        Box::new(move || self.report("from", near.answer(quic, &asked))),
-                        Box::new(move || other.report("to", far.ask(quic, &exchanges))),
+                        Box::new(move || self.report("from", quic.answer(&self, &asked))),
+                        Box::new(move || other.report("to", quic.ask(&other, &exchanges))),
                     ];
                 }
                 [
-                    Box::new(move || self.report("from", near.send(quic))),
-                    Box::new(move || other.report("to", far.receive(quic))),
+                    Box::new(move || self.report("from", quic.send(&self))),
+                    Box::new(move || other.report("to", quic.receive(&other))),
                 ]
             }
             Ready::Tcp(tcp, listener) if self.application.asks() => {
@@ -168,21 +172,6 @@ impl<'a> Work<'a> {
                 Box::new(move || self.report("from", self.send(tcp))),
                 Box::new(move || other.report("to", other.receive(tcp, listener))),
             ],
-        }
-    }
-
-    /// The same flow, as the ends of a QUIC connection know it.
-    fn over_quic(&self) -> quic::Work<'a> {
-        quic::Work {
-            flow: self.flow,
-            name: self.name,
-            application: self.application,
-            start: self.start,
-            stop: self.stop,
-            seed: self.seed,
-            series: self.series,
-            clock: self.clock,
-            messages: self.messages.clone(),
         }
     }
 

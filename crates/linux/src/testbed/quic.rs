@@ -8,7 +8,8 @@ mod seen;
 
 pub(crate) use seen::{Seen, describe};
 
-use super::clock::{Clock, PATIENCE};
+use super::application::Work;
+use super::clock::PATIENCE;
 use super::message::Message;
 use super::socket;
 use bentpipe_quic::{Datagram, Host, Settings, Side};
@@ -16,7 +17,7 @@ use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, quic_settings};
 use bentpipe_tcp::{Opener, Transport};
 use bentpipe_traffic::{Application, Exchange, Next, Requester, Source};
-use bentpipe_units::{Duration, Time};
+use bentpipe_units::Time;
 use bytes::BytesMut;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -53,30 +54,14 @@ pub(crate) fn over_quic(flow: &Flow) -> Option<&Transport> {
     flow.transport.as_ref().filter(|t| t.quic.is_some())
 }
 
-/// A flow, as its two ends know it.
-#[derive(Clone, Debug)]
-pub(crate) struct Work<'a> {
-    pub(crate) flow: usize,
-    pub(crate) name: &'a str,
-    pub(crate) application: &'a Application,
-    pub(crate) start: Time,
-    pub(crate) stop: Option<Time>,
-    pub(crate) seed: u64,
-    pub(crate) series: Option<Duration>,
-    pub(crate) clock: &'a Clock,
-    pub(crate) messages: Sender<Message>,
-}
-
 /// An end at work.
 struct End<'a> {
     host: Host,
     socket: &'a Socket,
-    clock: &'a Clock,
+    work: &'a Work<'a>,
     seen: &'a Mutex<Seen>,
     /// It sends the data.
     sends: bool,
-    /// The least time between two points of the course of what arrives.
-    series: Option<Duration>,
     room: Vec<u8>,
 }
 
@@ -86,6 +71,8 @@ enum Step {
     Wait(Time),
     /// It has nothing more to do.
     Done,
+    /// The same, and the flow is complete.
+    Complete,
 }
 
 impl Quic {
@@ -102,7 +89,7 @@ impl Quic {
     }
 
     /// The end of a flow: 0 is `from`, which sends the data. `opens` where it opens the connection.
-    fn end<'a>(&'a self, side: usize, opens: bool, work: &'a Work<'_>) -> io::Result<End<'a>> {
+    fn end<'a>(&'a self, side: usize, opens: bool, work: &'a Work<'a>) -> io::Result<End<'a>> {
         let control = self.transport.controller().map_err(io::Error::other)?;
         let mut stream = Stream::new(work.seed, &format!("quic {}", work.name));
         let seeds = [stream.bits(), stream.bits()];
@@ -111,64 +98,52 @@ impl Quic {
         Ok(End {
             host: host.map_err(io::Error::other)?,
             socket: &self.sockets[side],
-            clock: work.clock,
+            work,
             seen: &self.seen,
             sends: side == 0,
-            series: work.series,
             room: vec![0; LONGEST],
         })
     }
-}
-
-impl Work<'_> {
-    fn has_stopped(&self, now: Time) -> bool {
-        self.stop.is_some_and(|stop| now >= stop)
-    }
-
-    fn tell(&self, message: Message) {
-        // The watcher may have ended; then the message is of no use.
-        let _ = self.messages.send(message);
-    }
 
     /// The side `from` of a flow that it opens: it sends.
-    pub(crate) fn send(&self, quic: &Quic) -> io::Result<()> {
-        if !self.clock.wait_until(self.start) {
+    pub(crate) fn send(&self, work: &Work<'_>) -> io::Result<()> {
+        if !work.clock.wait_until(work.start) {
             return Ok(());
         }
-        let mut end = quic.end(0, quic.sender_opens, self)?;
-        if quic.sender_opens {
-            end.host.open(self.clock.now());
+        let mut end = self.end(0, self.sender_opens, work)?;
+        if self.sender_opens {
+            end.host.open(work.clock.now());
         }
-        let mut source = Source::new(self.application, self.seed, self.name);
+        let mut source = Source::new(work.application, work.seed, work.name);
         if let Some(source) = &mut source {
-            source.start(self.start);
+            source.start(work.start);
         }
-        match self.application {
+        match work.application {
             Application::Transfer { size } => end.host.write(size.get(), true),
             Application::Persistent => end.host.write(u64::MAX, false),
             _ => {}
         }
         let mut is_withdrawn = false;
         end.run(|host, now| {
-            if self.has_stopped(now) && !is_withdrawn {
+            if work.stops_before(now) && !is_withdrawn {
                 is_withdrawn = true;
                 host.withdraw();
             }
             if host.is_acknowledged() {
                 host.close(now);
-                if !is_withdrawn {
-                    self.tell(Message::Complete(self.flow));
-                }
-                return Step::Done;
+                return match is_withdrawn {
+                    true => Step::Done,
+                    false => Step::Complete,
+                };
             }
-            let mut next = self.stop.unwrap_or(Time::MAX);
+            let mut next = work.stop.unwrap_or(Time::MAX);
             if is_withdrawn {
                 return Step::Wait(Time::MAX);
             }
             if let Some(source) = &mut source {
                 while source.next() <= now {
                     if source.sends(source.next()) {
-                        host.write(packet_size(self.application), false);
+                        host.write(packet_size(work.application), false);
                     }
                 }
                 next = next.min(source.next());
@@ -178,22 +153,22 @@ impl Work<'_> {
     }
 
     /// The side `to` of a flow that `from` opens: it reads.
-    pub(crate) fn receive(&self, quic: &Quic) -> io::Result<()> {
-        let mut end = quic.end(1, !quic.sender_opens, self)?;
-        if !quic.sender_opens {
-            if !self.clock.wait_until(self.start) {
+    pub(crate) fn receive(&self, work: &Work<'_>) -> io::Result<()> {
+        let mut end = self.end(1, !self.sender_opens, work)?;
+        if !self.sender_opens {
+            if !work.clock.wait_until(work.start) {
                 return Ok(());
             }
-            end.host.open(self.clock.now());
+            end.host.open(work.clock.now());
         }
         end.run(|_, _| Step::Wait(Time::MAX))
     }
 
     /// The side `from` of exchanges: it answers those that come through `asked` when their requests
     /// have arrived.
-    pub(crate) fn answer(&self, quic: &Quic, asked: &Receiver<Exchange>) -> io::Result<()> {
+    pub(crate) fn answer(&self, work: &Work<'_>, asked: &Receiver<Exchange>) -> io::Result<()> {
         let mut due: Option<Exchange> = None;
-        quic.end(0, false, self)?.run(|host, _| {
+        self.end(0, false, work)?.run(|host, _| {
             // What is asked for is known here before its request arrives.
             due = due.or_else(|| asked.try_recv().ok());
             if due.is_some_and(|exchange| host.answer(exchange.response.get())) {
@@ -204,23 +179,23 @@ impl Work<'_> {
     }
 
     /// The side `to` of exchanges: it asks.
-    pub(crate) fn ask(&self, quic: &Quic, exchanges: &Sender<Exchange>) -> io::Result<()> {
-        let Some(mut requester) = Requester::new(self.application, self.seed, self.name) else {
+    pub(crate) fn ask(&self, work: &Work<'_>, exchanges: &Sender<Exchange>) -> io::Result<()> {
+        let Some(mut requester) = Requester::new(work.application, work.seed, work.name) else {
             return Ok(());
         };
-        if !self.clock.wait_until(self.start) {
+        if !work.clock.wait_until(work.start) {
             return Ok(());
         }
-        let mut end = quic.end(1, true, self)?;
-        end.host.open(self.clock.now());
+        let mut end = self.end(1, true, work)?;
+        end.host.open(work.clock.now());
         let mut asked = 0;
         // When to ask; `None` until the response is here.
-        let mut next = Some(self.start);
+        let mut next = Some(work.start);
         end.run(|host, now| {
             if next.is_none() && host.completed() == asked {
                 let follows = requester.responded(now);
-                self.tell(Message::Reports {
-                    flow: self.flow,
+                work.tell(Message::Reports {
+                    flow: work.flow,
                     report: requester.report(now),
                     last: follows == Next::Done,
                 });
@@ -234,7 +209,7 @@ impl Work<'_> {
             }
             match next {
                 None => Step::Wait(Time::MAX),
-                Some(at) if self.has_stopped(at) => Step::Done,
+                Some(at) if work.stops_before(at) => Step::Done,
                 Some(at) if at > now => Step::Wait(at),
                 Some(_) => {
                     let exchange = requester.request(now);
@@ -265,22 +240,26 @@ impl End<'_> {
     /// everything that happens, and when the time that it has named has come.
     fn run(&mut self, mut step: impl FnMut(&mut Host, Time) -> Step) -> io::Result<()> {
         let mut is_done = false;
-        while !self.clock.is_over() {
-            let now = self.clock.now();
+        while !self.work.clock.is_over() {
+            let now = self.work.clock.now();
             if self.host.deadline() <= now {
                 self.host.on_deadline(now);
             }
-            // Before the application says that it is done.
-            self.note(now);
             let mut wake = Time::MAX;
+            let mut is_complete = false;
             if !is_done {
                 match step(&mut self.host, now) {
                     Step::Wait(at) => wake = at,
                     Step::Done => is_done = true,
+                    Step::Complete => (is_done, is_complete) = (true, true),
                 }
             }
             self.transmit()?;
             self.note(now);
+            if is_complete {
+                // Who hears it looks at what is written down.
+                self.work.tell(Message::Complete(self.work.flow));
+            }
             wake = wake.min(self.host.deadline());
             if self.wait(wake)? {
                 self.receive()?;
@@ -290,7 +269,7 @@ impl End<'_> {
     }
 
     fn transmit(&mut self) -> io::Result<()> {
-        while let Some(datagram) = self.host.transmit(self.clock.now()) {
+        while let Some(datagram) = self.host.transmit(self.work.clock.now()) {
             match self.socket.send(&datagram.payload) {
                 Ok(_) => {}
                 // A packet too many for the device: a real host loses it, too. Or the other end has
@@ -304,7 +283,7 @@ impl End<'_> {
 
     /// Waits for a packet until `at`; true if one is there.
     fn wait(&self, at: Time) -> io::Result<bool> {
-        let left = std::time::Duration::from_nanos(at.since(self.clock.now()).as_nanos());
+        let left = std::time::Duration::from_nanos(at.since(self.work.clock.now()).as_nanos());
         let left = left.min(PATIENCE);
         let timeout = Timespec {
             tv_sec: 0,
@@ -326,7 +305,7 @@ impl End<'_> {
                         payload: BytesMut::from(&self.room[..length]),
                         ecn_capable: false,
                     };
-                    self.host.receive(self.clock.now(), datagram, false);
+                    self.host.receive(self.work.clock.now(), datagram, false);
                 }
                 Err(e) if socket::is_patience(&e) || is_lost(&e) => return Ok(()),
                 Err(e) => return Err(e),
@@ -340,7 +319,7 @@ impl End<'_> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         match self.sends {
             true => seen.sender(now, &self.host),
-            false => seen.receiver(now, &self.host, self.series),
+            false => seen.receiver(now, &self.host, self.work.series),
         }
     }
 }
