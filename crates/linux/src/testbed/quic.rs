@@ -71,8 +71,6 @@ enum Step {
     Wait(Time),
     /// It has nothing more to do.
     Done,
-    /// The same, and the flow is complete.
-    Complete,
 }
 
 impl Quic {
@@ -124,17 +122,17 @@ impl Quic {
             _ => {}
         }
         let mut is_withdrawn = false;
-        end.run(|host, now| {
+        end.run(|host, now, news| {
             if work.stops_before(now) && !is_withdrawn {
                 is_withdrawn = true;
                 host.withdraw();
             }
             if host.is_acknowledged() {
                 host.close(now);
-                return match is_withdrawn {
-                    true => Step::Done,
-                    false => Step::Complete,
-                };
+                if !is_withdrawn {
+                    news.push(Message::Complete(work.flow));
+                }
+                return Step::Done;
             }
             let mut next = work.stop.unwrap_or(Time::MAX);
             if is_withdrawn {
@@ -161,14 +159,14 @@ impl Quic {
             }
             end.host.open(work.clock.now());
         }
-        end.run(|_, _| Step::Wait(Time::MAX))
+        end.run(|_, _, _| Step::Wait(Time::MAX))
     }
 
     /// The side `from` of exchanges: it answers those that come through `asked` when their requests
     /// have arrived.
     pub(crate) fn answer(&self, work: &Work<'_>, asked: &Receiver<Exchange>) -> io::Result<()> {
         let mut due: Option<Exchange> = None;
-        self.end(0, false, work)?.run(|host, _| {
+        self.end(0, false, work)?.run(|host, _, _| {
             // What is asked for is known here before its request arrives.
             due = due.or_else(|| asked.try_recv().ok());
             if due.is_some_and(|exchange| host.answer(exchange.response.get())) {
@@ -191,10 +189,10 @@ impl Quic {
         let mut asked = 0;
         // When to ask; `None` until the response is here.
         let mut next = Some(work.start);
-        end.run(|host, now| {
+        end.run(|host, now, news| {
             if next.is_none() && host.completed() == asked {
                 let follows = requester.responded(now);
-                work.tell(Message::Reports {
+                news.push(Message::Reports {
                     flow: work.flow,
                     report: requester.report(now),
                     last: follows == Next::Done,
@@ -237,28 +235,30 @@ fn packet_size(application: &Application) -> u64 {
 
 impl End<'_> {
     /// Runs the connection until the run is over. `step` is the application: it is called after
-    /// everything that happens, and when the time that it has named has come.
-    fn run(&mut self, mut step: impl FnMut(&mut Host, Time) -> Step) -> io::Result<()> {
+    /// everything that happens, and when the time that it has named has come. What it has to tell is
+    /// told once this end's counts are written down: who hears that all is done looks at them.
+    fn run(
+        &mut self,
+        mut step: impl FnMut(&mut Host, Time, &mut Vec<Message>) -> Step,
+    ) -> io::Result<()> {
         let mut is_done = false;
+        let mut news = Vec::new();
         while !self.work.clock.is_over() {
             let now = self.work.clock.now();
             if self.host.deadline() <= now {
                 self.host.on_deadline(now);
             }
             let mut wake = Time::MAX;
-            let mut is_complete = false;
             if !is_done {
-                match step(&mut self.host, now) {
+                match step(&mut self.host, now, &mut news) {
                     Step::Wait(at) => wake = at,
                     Step::Done => is_done = true,
-                    Step::Complete => (is_done, is_complete) = (true, true),
                 }
             }
             self.transmit()?;
             self.note(now);
-            if is_complete {
-                // Who hears it looks at what is written down.
-                self.work.tell(Message::Complete(self.work.flow));
+            for message in news.drain(..) {
+                self.work.tell(message);
             }
             wake = wake.min(self.host.deadline());
             if self.wait(wake)? {
