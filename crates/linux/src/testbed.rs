@@ -27,6 +27,7 @@ mod quic;
 mod segment;
 mod setup;
 mod socket;
+mod tls;
 mod tracker;
 mod watch;
 

@@ -148,6 +148,8 @@ record! {
         hidden page_times: Vec<Duration>;
         /// What a viewer of video has experienced; `None` for other applications.
         part video: Option<VideoOutcome>;
+        /// What a receiver of packets with a deadline has had; `None` for other applications.
+        part deadline: Option<DeadlineOutcome>;
         /// Smallest RTT sample.
         gauge min_rtt: Option<Duration> as "min_rtt_ns" => mean min_rtt;
         /// Mean of the RTT samples.
@@ -163,7 +165,12 @@ impl FlowOutcome {
     /// Experience of the application: its metrics and their values.
     #[must_use]
     pub fn experience(&self) -> Vec<(Metric, Option<f64>)> {
-        [measured(&self.pages), measured(&self.video)].concat()
+        [
+            measured(&self.pages),
+            measured(&self.video),
+            measured(&self.deadline),
+        ]
+        .concat()
     }
 
     /// Sets what the application of the flow has reported.
@@ -175,8 +182,18 @@ impl FlowOutcome {
                     completed: pages.completed,
                     mean_time: pages.mean_time,
                     p95_time: pages.p95_time,
+                    mean_render_time: pages.mean_render_time,
+                    p95_render_time: pages.p95_render_time,
                 });
                 self.page_times = pages.times;
+            }
+            ClientReport::Deadline(packets) => {
+                self.deadline = Some(DeadlineOutcome {
+                    due: packets.due,
+                    missed: packets.missed,
+                    mean_delay: packets.mean_delay,
+                    p95_delay: packets.p95_delay,
+                });
             }
             ClientReport::Video(video) => {
                 self.video = Some(VideoOutcome {
@@ -211,6 +228,26 @@ record! {
         gauge mean_time: Option<Duration> as "mean_page_time_ns" => mean page_time;
         /// Time that 95% of a reader's pages did not exceed.
         gauge p95_time: Option<Duration> as "p95_page_time_ns" => mean p95_page_time;
+        /// Mean time until all had arrived without which a browser draws nothing, for pages of
+        /// several objects.
+        gauge mean_render_time: Option<Duration> as "mean_render_time_ns" => mean render_time;
+        /// Time that 95% of these did not exceed.
+        gauge p95_render_time: Option<Duration> as "p95_render_time_ns" => mean p95_render_time;
+    }
+}
+
+record! {
+    /// The packets of a flow that are of use until a deadline.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct DeadlineOutcome {
+        /// Packets whose deadline was over when the run ended.
+        gauge due: u64 as "packets_due" => sum packets_due;
+        /// Those of them that were lost or late.
+        gauge missed: u64 as "packets_missed" => sum packets_missed;
+        /// Mean time that the packets took which arrived.
+        gauge mean_delay: Option<Duration> as "mean_packet_delay_ns" => mean packet_delay;
+        /// Time that 95% of these did not exceed.
+        gauge p95_delay: Option<Duration> as "p95_packet_delay_ns" => mean p95_packet_delay;
     }
 }
 

@@ -82,7 +82,8 @@ fn the_runs_table_looks_as_documented() {
          last_delivery_at_ns,sent_bytes,packets_sent,retransmissions,retransmitted_bytes,\
          spurious_retransmissions,retransmission_share,probes_sent,timeouts,recoveries,reductions,acks_received,queue_drops,\
          channel_losses,outage_losses,no_route_losses,pages,mean_page_time_ns,\
-         p95_page_time_ns,video_segments,startup_delay_ns,stalls,stall_time_ns,min_rtt_ns,mean_rtt_ns,max_cwnd_segments,\
+         p95_page_time_ns,mean_render_time_ns,p95_render_time_ns,video_segments,startup_delay_ns,stalls,stall_time_ns,\
+         packets_due,packets_missed,mean_packet_delay_ns,p95_packet_delay_ns,min_rtt_ns,mean_rtt_ns,max_cwnd_segments,\
          completion"
     );
     assert!(

@@ -3,12 +3,13 @@
 use crate::IP_HEADERS;
 use crate::clock::Clock;
 use crate::controller::View;
+use crate::datagrams::Datagrams;
 use crate::limit::Limit;
 use crate::pacer::Pacer;
 use crate::seeds::{self, Ids, ResetKey, TokenKey};
 use crate::session::Config;
 use crate::settings::{Factory, Pacing, Settings, SettingsError};
-use crate::streams::{Exchanges, Sending};
+use crate::streams::{Exchanges, Sending, USUAL_URGENCY};
 use bentpipe_cc::{Controller, Fault};
 use bentpipe_units::{Duration as Span, Rate, Time};
 use bytes::{Bytes, BytesMut};
@@ -70,6 +71,7 @@ pub struct Host {
     ready: VecDeque<Datagram>,
     sending: Sending,
     exchanges: Exchanges,
+    datagrams: Datagrams,
     received: u64,
     /// How the receiver's limit grows; `None` where it is one window from the start.
     limit: Option<Limit>,
@@ -155,6 +157,7 @@ impl Host {
             ready: VecDeque::new(),
             sending: Sending::default(),
             exchanges: Exchanges::default(),
+            datagrams: Datagrams::default(),
             received: 0,
             limit: settings
                 .initial_receive_window
@@ -200,7 +203,26 @@ impl Host {
     /// A server answers the oldest request that has arrived in whole and is not answered yet, with
     /// `bytes` on the request's stream. False if there is none.
     pub fn answer(&mut self, bytes: u64) -> bool {
-        let answers = self.exchanges.answer(bytes);
+        self.answer_urgently(bytes, USUAL_URGENCY)
+    }
+
+    /// The number of the request that [`Host::answer`] answers, counted from zero in the order in
+    /// which they were asked; `None` if none waits.
+    #[must_use]
+    pub fn requested(&self) -> Option<u64> {
+        self.exchanges.requested()
+    }
+
+    /// The number of a request whose response has arrived in whole, each once and in the order in
+    /// which they arrived.
+    pub fn responded(&mut self) -> Option<u64> {
+        self.exchanges.responded()
+    }
+
+    /// Answers as [`Host::answer`] does. What is more urgent, from 0, the most, to 7, is sent before
+    /// what is less; those of one urgency take turns (RFC 9218, section 4.1).
+    pub fn answer_urgently(&mut self, bytes: u64, urgency: u8) -> bool {
+        let answers = self.exchanges.answer(bytes, urgency);
         if answers {
             self.fill();
         }
@@ -211,6 +233,20 @@ impl Host {
     #[must_use]
     pub const fn completed(&self) -> u64 {
         self.exchanges.completed
+    }
+
+    /// Sends a datagram of `bytes`, at least 8 and at most [`crate::largest_datagram`], of which
+    /// nothing is sent again (RFC 9221). They are numbered from zero; one that is sent while
+    /// [`Host::may_send`] is false is lost.
+    pub fn send_datagram(&mut self, bytes: u64) {
+        if let Some((_, connection)) = &mut self.connection {
+            self.datagrams.send(connection, bytes);
+        }
+    }
+
+    /// The number of a datagram that has arrived, each once and in the order in which they did.
+    pub fn take_datagram(&mut self) -> Option<u64> {
+        self.datagrams.take()
     }
 
     /// Closes the connection. What is not acknowledged is not sent again.
@@ -305,9 +341,9 @@ impl Host {
                     fills = true;
                 }
                 Event::Stream(StreamEvent::Finished { id }) => self.sending.finished(id),
+                Event::DatagramReceived => self.received += self.datagrams.read(connection),
                 Event::Stream(StreamEvent::Stopped { .. })
                 | Event::HandshakeDataReady
-                | Event::DatagramReceived
                 | Event::DatagramsUnblocked => {}
             }
         }
@@ -348,7 +384,8 @@ impl Host {
             self.pacer.limit(now, rate, self.credit());
         }
         // Who only asks or acknowledges is not paced (RFC 9002, section 7.7).
-        let has_data = self.sending.has_begun() || self.exchanges.has_answered();
+        let has_data =
+            self.sending.has_begun() || self.exchanges.has_answered() || self.datagrams.has_begun();
         let sends = has_data && self.may_send();
         let pace = rate.filter(|_| sends);
         match pace {
@@ -428,7 +465,7 @@ impl Host {
         self.is_connected
     }
 
-    /// Bytes of the other end's streams that have arrived in order.
+    /// Bytes of the other end's streams that have arrived in order, and of its datagrams.
     #[must_use]
     pub const fn received(&self) -> u64 {
         self.received

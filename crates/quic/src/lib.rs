@@ -17,6 +17,7 @@
 
 mod clock;
 pub mod controller;
+mod datagrams;
 mod host;
 mod limit;
 mod pacer;
@@ -26,6 +27,7 @@ mod settings;
 mod streams;
 
 pub use clock::Clock;
+pub use datagrams::{SMALLEST_DATAGRAM, largest_datagram};
 pub use host::{Datagram, Host, Sum};
 pub use quinn_proto::Side;
 pub use settings::{Own, Pacing, SMALLEST_PAYLOAD, Settings, SettingsError};

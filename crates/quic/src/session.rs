@@ -25,7 +25,10 @@
 //! (section 5.4) leaves the bytes as they are; it takes a sample of 16 bytes, which sets the
 //! shortest packet.
 
+mod flights;
 mod keys;
+
+pub use flights::Flights;
 
 use bytes::Buf;
 use keys::{Level, early, keys, pair};

@@ -5,6 +5,9 @@ use bytes::Bytes;
 use quinn_proto::{Connection, Dir, ReadError, StreamId, VarInt};
 use std::collections::VecDeque;
 
+/// The urgency of what says nothing of it (RFC 9218, section 4.1).
+pub(crate) const USUAL_URGENCY: u8 = 3;
+
 /// Data of streams: zeros, of which no copy is made.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
@@ -25,6 +28,8 @@ struct Outgoing {
     /// The stream ends with them.
     last: bool,
     is_finished: bool,
+    /// The lower, the sooner beside others of its end.
+    urgency: u8,
 }
 
 impl Outgoing {
@@ -41,6 +46,10 @@ impl Outgoing {
             },
         };
         let mut stream = connection.send_stream(stream);
+        if self.urgency != USUAL_URGENCY {
+            // It fails where the other end has stopped the stream: nothing is left to send.
+            let _ = stream.set_priority(i32::from(USUAL_URGENCY) - i32::from(self.urgency));
+        }
         while self.left > 0 {
             let part = self.left.min(ZEROS.len() as u64) as usize;
             let mut chunks = [Bytes::from_static(&ZEROS[..part])];
@@ -95,10 +104,12 @@ impl Sending {
 /// The requests and responses of an end, whichever it sends.
 #[derive(Debug, Default)]
 pub(crate) struct Exchanges {
-    /// What is being sent, oldest first.
+    /// What is being sent: the most urgent first, and oldest first where that is the same.
     outgoing: VecDeque<Outgoing>,
     /// Requests that have arrived in whole and wait for their answer, oldest first.
     unanswered: VecDeque<StreamId>,
+    /// Responses that have arrived in whole and were not looked at yet, oldest first.
+    responses: VecDeque<StreamId>,
     /// Requests or responses that have arrived in whole.
     pub(crate) completed: u64,
     has_answered: bool,
@@ -108,24 +119,40 @@ pub(crate) struct Exchanges {
 impl Exchanges {
     pub(crate) fn ask(&mut self, bytes: u64) {
         self.outgoing.push_back(Outgoing {
-            stream: None,
             left: bytes,
             last: true,
-            is_finished: false,
+            urgency: USUAL_URGENCY,
+            ..Outgoing::default()
         });
     }
 
-    pub(crate) fn answer(&mut self, bytes: u64) -> bool {
+    /// The number of the oldest request that has arrived in whole and waits for its answer: how many
+    /// were asked before it.
+    pub(crate) fn requested(&self) -> Option<u64> {
+        self.unanswered.front().map(|stream| stream.index())
+    }
+
+    /// The number of the oldest response that has arrived in whole and was not returned yet.
+    pub(crate) fn responded(&mut self) -> Option<u64> {
+        self.responses.pop_front().map(StreamId::index)
+    }
+
+    pub(crate) fn answer(&mut self, bytes: u64, urgency: u8) -> bool {
         let Some(stream) = self.unanswered.pop_front() else {
             return false;
         };
         self.has_answered = true;
-        self.outgoing.push_back(Outgoing {
-            stream: Some(stream),
-            left: bytes,
-            last: true,
-            is_finished: false,
-        });
+        let place = self.outgoing.partition_point(|one| one.urgency <= urgency);
+        self.outgoing.insert(
+            place,
+            Outgoing {
+                stream: Some(stream),
+                left: bytes,
+                last: true,
+                is_finished: false,
+                urgency,
+            },
+        );
         true
     }
 
@@ -146,9 +173,7 @@ impl Exchanges {
         for one in &mut self.outgoing {
             one.fill(connection, Dir::Bi);
         }
-        while self.outgoing.front().is_some_and(|one| one.is_finished) {
-            self.outgoing.pop_front();
-        }
+        self.outgoing.retain(|one| !one.is_finished);
     }
 
     /// True once a response has begun.
@@ -161,8 +186,9 @@ impl Exchanges {
         let (bytes, ended) = read(connection, stream);
         if ended && stream.dir() == Dir::Bi {
             self.completed += 1;
-            if stream.initiator() != connection.side() {
-                self.unanswered.push_back(stream);
+            match stream.initiator() == connection.side() {
+                true => self.responses.push_back(stream),
+                false => self.unanswered.push_back(stream),
             }
         }
         bytes

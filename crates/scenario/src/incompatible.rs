@@ -1,6 +1,7 @@
 //! Transports and applications that do not go together. The reader of files and the builder both
 //! use these checks.
 
+use bentpipe_quic::{IP_HEADERS, SMALLEST_DATAGRAM, SMALLEST_PAYLOAD, largest_datagram};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_traffic::Application;
 
@@ -13,6 +14,20 @@ pub(crate) enum Incompatibility {
     Connections,
     /// A QUIC connection is opened once.
     OneConnection,
+    /// TCP carries no datagrams.
+    Datagrams,
+    /// A packet of QUIC has no room for a datagram of that many bytes, or it has too few for its
+    /// number.
+    DatagramSize {
+        /// Sizes at the IP layer that it takes.
+        smallest: u64,
+        /// The largest of them.
+        largest: u64,
+    },
+    /// The handshake of TLS is that of one connection.
+    Tls,
+    /// The objects of a page share a connection, and so do pages.
+    Objects,
 }
 
 /// The reason why `transport` cannot carry `application`.
@@ -26,6 +41,23 @@ pub(crate) fn incompatibility(
     }
     if transport.quic.is_some() && application.reopens() {
         return Some(Incompatibility::OneConnection);
+    }
+    if let Application::ConstantRate { packet_size, .. } = application {
+        let Some(quic) = &transport.quic else {
+            return Some(Incompatibility::Datagrams);
+        };
+        let headers = u64::from(IP_HEADERS);
+        let mtu = quic.mtu.unwrap_or(u32::from(SMALLEST_PAYLOAD));
+        let (smallest, largest) = (SMALLEST_DATAGRAM + headers, largest_datagram(mtu) + headers);
+        if !(smallest..=largest).contains(&packet_size.get()) {
+            return Some(Incompatibility::DatagramSize { smallest, largest });
+        }
+    }
+    if transport.tls.is_some() && application.reopens() {
+        return Some(Incompatibility::Tls);
+    }
+    if application.reopens() && application.has_objects() {
+        return Some(Incompatibility::Objects);
     }
     let one_way = transport.profile.rules().stack.is_ns2();
     (one_way && application.reopens()).then_some(Incompatibility::Connections)

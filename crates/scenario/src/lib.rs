@@ -48,7 +48,7 @@ pub use model::{
     Middlebox, Node, NodeId, Offload, Pep, RouteChange, Scenario, Split, SplitPep,
 };
 pub use queue_length::QueueLength;
-pub use quic::{quic_settings, refused_over_quic};
+pub use quic::{quic_settings, refused_over_quic, tls_flights};
 pub use schema::{LARGEST_COUNT, reference, schema};
 pub use template::template;
 pub use write::WriteError;

@@ -1,6 +1,7 @@
-//! What a transport over QUIC runs: the settings of its endpoints, and the controls that it cannot.
+//! What a transport over QUIC runs: the settings of its endpoints, and the controls that it cannot;
+//! and the handshake of TLS that one over TCP has.
 
-use bentpipe_quic::session::Resumption as Ticket;
+use bentpipe_quic::session::{Flights, Resumption as Ticket};
 use bentpipe_quic::{Pacing, Settings};
 use bentpipe_tcp::{Resumption, Transport};
 
@@ -30,12 +31,23 @@ pub fn quic_settings(transport: &Transport) -> Settings {
         receive_window: transport.receive_buffer,
         initial_receive_window: quic.and_then(|quic| quic.initial_receive_window),
         ecn: transport.ecn,
-        resumption: match quic.map(|quic| quic.resumption).unwrap_or_default() {
-            Resumption::None => Ticket::None,
-            Resumption::OneRtt => Ticket::OneRtt,
-            Resumption::ZeroRtt => Ticket::ZeroRtt,
-        },
+        resumption: ticket(quic.map(|quic| quic.resumption).unwrap_or_default()),
         ..defaults
+    }
+}
+
+/// What the handshake of TLS takes that this transport has between TCP and the data, if it has one.
+#[must_use]
+pub fn tls_flights(transport: &Transport) -> Option<Flights> {
+    let resumption = ticket(transport.tls?);
+    Some(Flights::new(resumption, Settings::default().lengths))
+}
+
+fn ticket(resumption: Resumption) -> Ticket {
+    match resumption {
+        Resumption::None => Ticket::None,
+        Resumption::OneRtt => Ticket::OneRtt,
+        Resumption::ZeroRtt => Ticket::ZeroRtt,
     }
 }
 

@@ -9,7 +9,7 @@ use bentpipe_link::{
     WhenDown, XcpSettings,
 };
 use bentpipe_tcp::{Pacing, TransportSettings, find_transport};
-use bentpipe_traffic::{Application, Period, RateControl, VideoSettings, WebSettings};
+use bentpipe_traffic::{Application, Objects, Period, RateControl, VideoSettings, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 use proptest::prelude::*;
 use std::path::Path;
@@ -105,6 +105,26 @@ fn offload_survives_the_file() {
 }
 
 #[test]
+fn tls_survives_the_file() {
+    for (_, resumption) in bentpipe_tcp::Resumption::ALL {
+        let mut scenario = two_nodes(Application::Persistent, link(2, 250), None);
+        let secure = TransportSettings {
+            tls: Some(true),
+            resumption: Some(resumption),
+            ..TransportSettings::default()
+        };
+        let below = find_transport("cubic").unwrap().settings();
+        let transport = secure.over(below).resolve("mine");
+        assert_eq!(transport.tls, Some(resumption));
+        scenario.flows[0].transport = Some(transport);
+        assert_eq!(
+            again(&scenario).flows[0].transport,
+            scenario.flows[0].transport
+        );
+    }
+}
+
+#[test]
 fn names_that_no_file_has_are_changed() {
     let mut scenario = two_nodes(Application::Persistent, link(1, 1), None);
     let transport = scenario.flows[0].transport.as_mut().unwrap();
@@ -154,7 +174,7 @@ fn two_nodes(application: Application, link: LinkSettings, line: Option<Timeline
             builder.link("satellite", a, b, link);
         }
     }
-    let is_datagrams = !application.takes_transport();
+    let is_datagrams = !application.takes_transport() || application.sends_datagrams();
     let flow = builder.flow("flow", a, b, application);
     if !is_datagrams {
         flow.transport(find_transport("hybla").map(|named| named.transport()));
@@ -286,6 +306,7 @@ fn any_application() -> impl Strategy<Value = Application> {
                 rate: Rate::from_bps(bps),
                 packet_size: Bytes::new(size),
                 control,
+                deadline: (bps % 2 == 0).then(|| Duration::from_nanos(bps)),
             }),
         (ns(), ns(), 1.1_f64..3.0).prop_map(|(on, mean, shape)| Application::OnOff {
             on: Period::Constant(on),
@@ -293,15 +314,26 @@ fn any_application() -> impl Strategy<Value = Application> {
             rate: Rate::from_mbps(1),
             packet_size: Bytes::new(1000),
         }),
-        (bytes(), ns(), proptest::option::of(1_u32..100)).prop_map(|(mean, reading, count)| {
-            Application::Web(WebSettings {
-                mean,
-                reading,
-                count,
-                largest: Bytes::new(mean.get() * 10),
-                ..WebSettings::default()
-            })
-        }),
+        (
+            bytes(),
+            ns(),
+            proptest::option::of(1_u32..100),
+            proptest::option::of(2_u32..100)
+        )
+            .prop_map(|(mean, reading, count, objects)| {
+                Application::Web(WebSettings {
+                    mean,
+                    reading,
+                    count,
+                    largest: Bytes::new(mean.get() * 10),
+                    objects: objects.map(|count| Objects {
+                        count,
+                        priorities: count % 2 == 0,
+                        ..Objects::default()
+                    }),
+                    ..WebSettings::default()
+                })
+            }),
         (any_control(), 1_000_u64..10_000_000, 1_u64..100).prop_map(|(control, bps, seconds)| {
             Application::Video(VideoSettings {
                 segment: Duration::from_secs(seconds),

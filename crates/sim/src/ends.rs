@@ -5,6 +5,7 @@ use crate::split::Chain;
 use crate::stream::MediaStream;
 use bentpipe_cc::Fault;
 use bentpipe_tcp::Endpoint;
+use bentpipe_units::Bytes;
 
 /// The two ends of a flow.
 #[derive(Debug)]
@@ -45,6 +46,21 @@ impl Ends {
             Ends::Split(chain) => chain.all().any(Endpoint::has_own_control),
             Ends::Quic(quic) => quic.has_own_control,
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => false,
+        }
+    }
+
+    /// The first bytes of the `from` side, and of the `to` side, are not the application's.
+    pub(crate) fn add_preface(&mut self, [from, to]: [Bytes; 2]) {
+        let add = |place: usize, end: &mut Endpoint| match place % 2 {
+            0 => end.add_preface(from, to),
+            _ => end.add_preface(to, from),
+        };
+        match self {
+            Ends::Tcp(ends) => (0..).zip(ends.iter_mut()).for_each(|(i, end)| add(i, end)),
+            Ends::Split(chain) => {
+                (0..chain.ends_of_legs()).for_each(|i| add(i, chain.end_mut(i)));
+            }
+            Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => {}
         }
     }
 

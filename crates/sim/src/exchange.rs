@@ -5,8 +5,9 @@ use crate::quic::QuicFlow;
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, Handshake};
 use bentpipe_tcp::{Endpoint, Transmit, Transport};
-use bentpipe_traffic::{ClientReport, Next, Requester};
+use bentpipe_traffic::{ClientReport, Exchange, Next, Requester, interleaved};
 use bentpipe_units::{Bytes, Time};
+use std::collections::VecDeque;
 
 /// What a flow with exchanges needs beyond its ends.
 #[derive(Debug)]
@@ -17,11 +18,12 @@ pub(crate) struct Exchanges {
     /// Bytes of all requests so far, and of all responses asked for.
     asked: u64,
     due: u64,
-    /// A response is in progress.
-    waits: bool,
-    /// Requests so far, and the response that the last one asks for.
-    requests: u64,
-    response: Bytes,
+    /// What was asked for last, all at once.
+    batch: Vec<Exchange>,
+    /// How many exchanges were before these.
+    before: u64,
+    /// Where the responses that have not arrived end over TCP, each with its place in the batch.
+    ends: VecDeque<(u64, usize)>,
 }
 
 /// What a new connection is made of.
@@ -49,9 +51,9 @@ impl Exchanges {
             reopens,
             asked: 0,
             due: 0,
-            waits: false,
-            requests: 0,
-            response: Bytes::ZERO,
+            batch: Vec::new(),
+            before: 0,
+            ends: VecDeque::new(),
         }))
     }
 
@@ -81,47 +83,49 @@ impl Exchanges {
                 client.open(now, net);
             }
         }
-        let request = self.next(now);
-        client.write(now, request, net);
+        self.next(now);
+        let responded = self.due;
+        let ends = interleaved(&self.batch).into_iter();
+        self.ends = ends.map(|(end, place)| (responded + end, place)).collect();
+        let requests = self.batch.iter().map(|one| one.request.get()).sum();
+        self.asked += requests;
+        self.due += self.batch.iter().map(|one| one.response.get()).sum::<u64>();
+        client.write(now, Bytes::new(requests), net);
     }
 
-    /// The client asks on a stream of its own.
+    /// The client asks, for each exchange on a stream of its own.
     pub(crate) fn ask_quic<T: Transmit>(&mut self, now: Time, quic: &mut QuicFlow, net: &mut T) {
-        let request = self.next(now);
-        quic.ask(now, request, net);
+        self.next(now);
+        quic.ask(now, &self.batch, net);
     }
 
-    /// The next request.
-    fn next(&mut self, now: Time) -> Bytes {
-        let exchange = self.requester.request(now);
-        self.waits = true;
-        self.asked += exchange.request.get();
-        self.due += exchange.response.get();
-        self.response = exchange.response;
-        self.requests += 1;
-        exchange.request
+    /// What is asked for next.
+    fn next(&mut self, now: Time) {
+        self.before += self.batch.len() as u64;
+        self.batch = self.requester.request(now);
     }
 
-    /// The server answers if the request has arrived in whole; returns what follows at the client,
-    /// once the response has arrived there in whole.
+    /// The server answers the requests that have arrived in whole; returns what follows at the
+    /// client, once all responses have arrived there in whole.
     pub(crate) fn follow_quic<T: Transmit>(
         &mut self,
         now: Time,
         quic: &mut QuicFlow,
         net: &mut T,
     ) -> Option<Next> {
-        // One is asked for at a time.
-        if self.waits && quic.requests() == self.requests {
-            quic.answer(now, self.response, net);
+        let (batch, before) = (&self.batch, self.before);
+        let place = |number: u64| usize::try_from(number.checked_sub(before)?).ok();
+        quic.answer(now, |number| batch.get(place(number)?).copied(), net);
+        while let Some(number) = quic.responded() {
+            let next = place(number).and_then(|place| self.requester.arrived(now, place));
+            if next.is_some() {
+                return next;
+            }
         }
-        if !self.waits || quic.responses() < self.requests {
-            return None;
-        }
-        self.waits = false;
-        Some(self.requester.responded(now))
+        None
     }
 
-    /// The server answers if the request has arrived in whole.
+    /// The server answers if all requests of a batch have arrived in whole: they leave together.
     pub(crate) fn answer<T: Transmit>(&self, now: Time, server: &mut Endpoint, net: &mut T) {
         if server.delivered().get() >= self.asked && server.offered().get() < self.due {
             let more = self.due - server.offered().get();
@@ -129,13 +133,23 @@ impl Exchanges {
         }
     }
 
-    /// What follows, once the response has arrived in whole at the client.
+    /// What follows, once all responses have arrived in whole at the client. A response has not
+    /// while a byte before its last one is missing, of whichever response that is.
     pub(crate) fn responded(&mut self, now: Time, client: &Endpoint) -> Option<Next> {
-        if !self.waits || client.delivered().get() < self.due {
-            return None;
+        let delivered = client.delivered().get();
+        while let Some((_, place)) = self
+            .ends
+            .front()
+            .copied()
+            .filter(|(end, _)| *end <= delivered)
+        {
+            self.ends.pop_front();
+            let next = self.requester.arrived(now, place);
+            if next.is_some() {
+                return next;
+            }
         }
-        self.waits = false;
-        Some(self.requester.responded(now))
+        None
     }
 
     /// What the client has experienced by `now`.

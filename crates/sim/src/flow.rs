@@ -4,9 +4,11 @@ pub(crate) use crate::ends::Ends;
 use crate::exchange::Exchanges;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
-use bentpipe_scenario::{Flow, Handshake, Split};
+use crate::tls::Tls;
+use bentpipe_quic::IP_HEADERS;
+use bentpipe_scenario::{Flow, Handshake, Split, tls_flights};
 use bentpipe_tcp::{Endpoint, Packet, Transmit};
-use bentpipe_traffic::{Application, ClientReport, Next, Source};
+use bentpipe_traffic::{Application, ClientReport, Deadline, Next, Source};
 use bentpipe_units::{Bytes, Time};
 
 /// A flow at work.
@@ -32,16 +34,28 @@ pub(crate) struct Running {
     next_request_at: Time,
     /// The clock of an application with a rate.
     source: Option<Source>,
+    /// The packets that have a deadline.
+    deadline: Option<Box<Deadline>>,
     /// Exchanges, where `to` asks and `from` answers.
     pub(crate) exchanges: Option<Box<Exchanges>>,
+    /// TLS comes before the data.
+    has_tls: bool,
+    /// The handshake of TLS, until it is over.
+    tls: Option<Box<Tls>>,
     pub(crate) series: Option<Recorder>,
     /// Senders that hear of the queues at their nodes.
     pub(crate) reports: Vec<Reports>,
 }
 
 impl Running {
-    pub(crate) fn new(flow: &Flow, ends: Ends, starts_at: Time, seed: u64) -> Running {
+    pub(crate) fn new(flow: &Flow, mut ends: Ends, starts_at: Time, seed: u64) -> Running {
+        let tls = tls(flow);
+        if let Some(tls) = &tls {
+            ends.add_preface(tls.preface());
+        }
         Running {
+            has_tls: tls.is_some(),
+            tls,
             ends,
             application: flow.application.clone(),
             handshake: flow.handshake,
@@ -57,6 +71,7 @@ impl Running {
             delivered_before: 0,
             next_request_at: Time::MAX,
             source: Source::new(&flow.application, seed, &flow.name),
+            deadline: deadline(&flow.application),
             exchanges: Exchanges::new(flow, seed),
             series: None,
             reports: Vec::new(),
@@ -80,10 +95,11 @@ impl Running {
                 let playback = stream.playback.as_ref();
                 playback.map_or(ClientReport::None, |p| ClientReport::Video(p.report(now)))
             }
-            _ => self
-                .exchanges
-                .as_ref()
-                .map_or(ClientReport::None, |exchanges| exchanges.report(now)),
+            _ => match (&self.exchanges, &self.deadline) {
+                (Some(exchanges), _) => exchanges.report(now),
+                (None, Some(deadline)) => ClientReport::Deadline(deadline.report(now)),
+                (None, None) => ClientReport::None,
+            },
         }
     }
 
@@ -155,6 +171,9 @@ impl Running {
         else {
             return;
         };
+        if let Some(deadline) = &mut self.deadline {
+            deadline.sent(now);
+        }
         match &mut self.ends {
             Ends::Datagrams {
                 sent, sent_bytes, ..
@@ -178,7 +197,14 @@ impl Running {
                 self.after(now, 0, net);
             }
             Ends::Quic(quic) => {
-                quic.write(now, packet_size.get(), false, net);
+                match self.application.sends_datagrams() {
+                    // Headers of IP and UDP are part of its size.
+                    true => {
+                        let payload = packet_size.get() - u64::from(IP_HEADERS);
+                        quic.send_datagram(now, payload, net);
+                    }
+                    false => quic.write(now, packet_size.get(), false, net),
+                }
                 self.after_quic(now, net);
             }
             Ends::Stream(_) | Ends::Ideal => {}
@@ -201,7 +227,9 @@ impl Running {
 
     fn on_start<T: Transmit>(&mut self, now: Time, net: &mut T) {
         let asks = self.exchanges.is_some();
-        if let Some(source) = &mut self.source {
+        // Who calls over QUIC talks once the connection is there.
+        let waits = matches!(self.ends, Ends::Quic(_)) && self.application.sends_datagrams();
+        if let Some(source) = self.source.as_mut().filter(|_| !waits) {
             source.start(now);
         }
         match &mut self.ends {
@@ -209,11 +237,6 @@ impl Running {
             Ends::Stream(stream) => stream.start(now),
             Ends::Quic(quic) => quic.start(now, &self.application, net),
             Ends::Tcp(ends) => {
-                let bytes = match self.application {
-                    Application::Transfer { size } => size,
-                    Application::Persistent => Bytes::MAX,
-                    _ => Bytes::ZERO,
-                };
                 if self.handshake == Handshake::Skipped {
                     self.first_data_at = Some(now);
                     ends[0].assume_open();
@@ -221,43 +244,59 @@ impl Running {
                 } else {
                     ends[usize::from(asks)].open(now, net);
                 }
-                if matches!(self.application, Application::Transfer { .. }) {
-                    ends[0].write_last(now, bytes, net);
-                } else {
-                    ends[0].write(now, bytes, net);
-                }
             }
-            Ends::Split(chain) => {
-                let bytes = match self.application {
-                    Application::Transfer { size } => size,
-                    Application::Persistent => Bytes::MAX,
-                    _ => Bytes::ZERO,
-                };
-                match &self.split {
-                    Some(split) if self.handshake == Handshake::Skipped => {
-                        self.first_data_at = Some(now);
-                        chain.assume_open(split);
-                    }
-                    _ if asks => chain.client.open(now, net),
-                    _ => chain.server.open(now, net),
+            Ends::Split(chain) => match &self.split {
+                Some(split) if self.handshake == Handshake::Skipped => {
+                    self.first_data_at = Some(now);
+                    chain.assume_open(split);
                 }
-                if matches!(self.application, Application::Transfer { .. }) {
-                    chain.server.write_last(now, bytes, net);
-                } else {
-                    chain.server.write(now, bytes, net);
-                }
-            }
+                _ if asks => chain.client.open(now, net),
+                _ => chain.server.open(now, net),
+            },
+        }
+        let waits = match (&mut self.tls, self.ends.pair()) {
+            (Some(tls), Some((from, to))) => !tls.begin(now, [from, to], net),
+            _ => false,
+        };
+        if !waits {
+            self.begin_data(now, net);
         }
         // With a ticket data leave at once.
         if matches!(self.ends, Ends::Quic(_)) {
             self.after_quic(now, net);
         }
-        if asks {
-            self.send_request(now, net);
-        }
         if self.offered() == Some(Bytes::ZERO) {
             self.completed_at = Some(now);
             self.ended = true;
+        }
+    }
+
+    /// The application's first bytes: those that `from` has to send, or the first request.
+    fn begin_data<T: Transmit>(&mut self, now: Time, net: &mut T) {
+        if let Some((server, _)) = self.ends.pair() {
+            match self.application {
+                Application::Transfer { size } => server.write_last(now, size, net),
+                Application::Persistent => server.write(now, Bytes::MAX, net),
+                _ => server.write(now, Bytes::ZERO, net),
+            }
+        }
+        if self.exchanges.is_some() {
+            self.send_request(now, net);
+        }
+    }
+
+    /// Goes on with the handshake of TLS; the data follow when it lets them.
+    #[cold]
+    fn follow_tls<T: Transmit>(&mut self, now: Time, net: &mut T) {
+        let (Some(tls), Some((from, to))) = (&mut self.tls, self.ends.pair()) else {
+            return;
+        };
+        let begins = tls.follow(now, [from, to], net);
+        if tls.is_over() {
+            self.tls = None;
+        }
+        if begins && !self.ended {
+            self.begin_data(now, net);
         }
     }
 
@@ -291,7 +330,8 @@ impl Running {
                     Application::Transfer { size } => delivered != size,
                     _ => self.exchanges.is_none(),
                 };
-                if waits && self.first_data_at.is_some() && self.series.is_none() {
+                let is_plain = self.series.is_none() && self.tls.is_none();
+                if waits && self.first_data_at.is_some() && is_plain {
                     if side == 1 {
                         self.note_delivered(now, delivered.get(), false);
                     }
@@ -306,6 +346,10 @@ impl Running {
             Ends::Datagrams { arrived_bytes, .. } => {
                 *arrived_bytes += u64::from(packet.payload);
                 let total = *arrived_bytes;
+                if let Some(deadline) = &mut self.deadline {
+                    // They are of one size, and numbered by their bytes.
+                    deadline.arrived(now, packet.sequence / u64::from(packet.payload.max(1)));
+                }
                 self.note_delivered(now, total, false);
                 return false;
             }
@@ -449,6 +493,15 @@ impl Running {
         };
         if self.first_data_at.is_none() && may_send {
             self.first_data_at = Some(now);
+            let source = self.source.as_mut();
+            if let Some(source) = source.filter(|_| self.application.sends_datagrams()) {
+                source.start(now);
+            }
+        }
+        while let Some(number) = quic.take_datagram() {
+            if let Some(deadline) = &mut self.deadline {
+                deadline.arrived(now, number);
+            }
         }
         let delivered = quic.delivered();
         if let Application::Transfer { size } = self.application
@@ -471,6 +524,9 @@ impl Running {
 
     /// What the application does after its connection moved.
     fn after<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) {
+        if self.tls.is_some() {
+            self.follow_tls(now, net);
+        }
         // Duplicates at the end of the first leg of a split flow.
         let size = self.offered();
         let (first_receiver, arrived, is_complete) = match &self.ends {
@@ -485,7 +541,11 @@ impl Running {
         let Some((server, client)) = self.ends.pair() else {
             return;
         };
-        if self.first_data_at.is_none() && server.counters().packets > 0 {
+        let has_data = |server: &Endpoint, has_tls: bool| match has_tls {
+            true => server.offered() > Bytes::ZERO,
+            false => server.counters().packets > 0,
+        };
+        if self.first_data_at.is_none() && has_data(server, self.has_tls) {
             self.first_data_at = Some(now);
         }
         match self.application {
@@ -510,7 +570,7 @@ impl Running {
                 None => {}
                 Some(exchanges) if side == 0 => {
                     exchanges.answer(now, server, net);
-                    if self.first_data_at.is_none() && server.counters().packets > 0 {
+                    if self.first_data_at.is_none() && has_data(server, self.has_tls) {
                         self.first_data_at = Some(now);
                     }
                 }
@@ -553,6 +613,24 @@ impl Running {
             recorder.delivered(now, delivered, last);
         }
     }
+}
+
+/// The deadline of an application's packets, if they have one.
+fn deadline(application: &Application) -> Option<Box<Deadline>> {
+    match application {
+        Application::ConstantRate { deadline, .. } => {
+            deadline.map(|limit| Box::new(Deadline::new(limit)))
+        }
+        _ => None,
+    }
+}
+
+/// The handshake of TLS that precedes the flow's data, if one does.
+fn tls(flow: &Flow) -> Option<Box<Tls>> {
+    let transport = flow.transport.as_ref()?;
+    let flights = tls_flights(transport).filter(|_| flow.handshake != Handshake::Skipped)?;
+    let client = usize::from(flow.application.asks());
+    Some(Box::new(Tls::new(flights, client)))
 }
 
 /// Packets and payload bytes that an end has sent.

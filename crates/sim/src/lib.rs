@@ -28,6 +28,7 @@ mod snapshot;
 mod split;
 mod stream;
 mod surround;
+mod tls;
 mod tunnel;
 
 pub use observer::{LossCause, LostPacket, Observer, Unobserved};

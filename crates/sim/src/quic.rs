@@ -11,7 +11,7 @@ use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, quic_settings};
 use bentpipe_tcp::packet::{ecn, flags};
 use bentpipe_tcp::{Opener, Packet, Transmit, Transport};
-use bentpipe_traffic::Application;
+use bentpipe_traffic::{Application, Exchange};
 use bentpipe_units::{Bytes, Time};
 use std::collections::VecDeque;
 
@@ -127,24 +127,35 @@ impl QuicFlow {
         self.flush(now, self.opener, net);
     }
 
-    /// `to` asks, on a stream of its own.
-    pub(crate) fn ask<T: Transmit>(&mut self, now: Time, request: Bytes, net: &mut T) {
-        self.hosts[1].ask(request.get());
+    /// `to` asks, for each exchange on a stream of its own.
+    pub(crate) fn ask<T: Transmit>(&mut self, now: Time, batch: &[Exchange], net: &mut T) {
+        for exchange in batch {
+            self.hosts[1].ask(exchange.request.get());
+        }
         self.flush(now, 1, net);
     }
 
-    /// `from` answers the oldest request that has arrived in whole.
-    pub(crate) fn answer<T: Transmit>(&mut self, now: Time, response: Bytes, net: &mut T) -> bool {
-        let answers = self.hosts[0].answer(response.get());
+    /// `from` answers the requests that have arrived in whole with what `of` says of each number,
+    /// counted in the order in which they were asked.
+    pub(crate) fn answer<T: Transmit>(
+        &mut self,
+        now: Time,
+        of: impl Fn(u64) -> Option<Exchange>,
+        net: &mut T,
+    ) {
+        let mut answers = false;
+        while let Some(exchange) = self.hosts[0].requested().and_then(&of) {
+            let bytes = exchange.response.get();
+            answers |= self.hosts[0].answer_urgently(bytes, exchange.urgency);
+        }
         if answers {
             self.flush(now, 0, net);
         }
-        answers
     }
 
-    /// Responses that have arrived in whole.
-    pub(crate) fn responses(&self) -> u64 {
-        self.hosts[1].completed()
+    /// The number of a request whose response has arrived in whole, each once.
+    pub(crate) fn responded(&mut self) -> Option<u64> {
+        self.hosts[1].responded()
     }
 
     /// Requests that have arrived in whole.
@@ -155,6 +166,17 @@ impl QuicFlow {
     pub(crate) fn write<T: Transmit>(&mut self, now: Time, bytes: u64, last: bool, net: &mut T) {
         self.hosts[0].write(bytes, last);
         self.flush(now, 0, net);
+    }
+
+    /// A datagram, of which nothing is sent again.
+    pub(crate) fn send_datagram<T: Transmit>(&mut self, now: Time, bytes: u64, net: &mut T) {
+        self.hosts[0].send_datagram(bytes);
+        self.flush(now, 0, net);
+    }
+
+    /// The number of a datagram that has arrived, each once.
+    pub(crate) fn take_datagram(&mut self) -> Option<u64> {
+        self.hosts[1].take_datagram()
     }
 
     /// The application has nothing more to send.

@@ -39,6 +39,7 @@ fn sender(window: u32, profile: HostProfile, recovery: Recovery) -> (Endpoint, V
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
         quic: None,
+        tls: None,
         kernel: bentpipe_tcp::KernelSettings::DEFAULT,
     };
     let Ok(controller) = transport.controller() else {

@@ -109,7 +109,9 @@ pub struct TransportSettings {
     pub offload: Option<bool>,
     /// What carries the data: TCP where no layer says.
     pub protocol: Option<Protocol>,
-    /// What a QUIC client has of an earlier connection.
+    /// Whether TLS 1.3 is between TCP and the data: no where no layer says.
+    pub tls: Option<bool>,
+    /// What a client of QUIC or TLS has of an earlier connection.
     pub resumption: Option<Resumption>,
     /// The end that opens a connection of QUIC: the sender where no layer says.
     pub opener: Option<Opener>,
@@ -198,6 +200,7 @@ impl TransportSettings {
             polling: self.polling.or(below.polling),
             offload: self.offload.or(below.offload),
             protocol: self.protocol.or(below.protocol),
+            tls: self.tls.or(below.tls),
             resumption: self.resumption.or(below.resumption),
             opener: self.opener.or(below.opener),
             initial_receive_window: self.initial_receive_window.or(below.initial_receive_window),
@@ -226,7 +229,7 @@ impl TransportSettings {
     /// Whether these settings make a transport that can run, under `name`.
     ///
     /// # Errors
-    /// As [`Transport::controller`], and where they ask for offload on a profile without it.
+    /// As [`Transport::controller`], and where they ask for offload or TLS on a profile without it.
     pub fn check(&self, name: &str) -> Result<(), TransportError> {
         let profile = self.profile.unwrap_or_default();
         let is_quic = self.protocol == Some(Protocol::Quic);
@@ -234,6 +237,11 @@ impl TransportSettings {
             return Err(TransportError::NotLinux {
                 profile: profile.name(),
                 key: "offload",
+            });
+        }
+        if self.tls == Some(true) && !is_quic && profile.rules().stack.is_ns2() {
+            return Err(TransportError::OneWay {
+                profile: profile.name(),
             });
         }
         self.clone().resolve(name).controller().map(|_| ())
@@ -273,8 +281,10 @@ impl TransportSettings {
             initial_receive_window: self.initial_receive_window,
             opener: self.opener.unwrap_or_default(),
         });
+        let tls = self.tls == Some(true) && quic.is_none();
         let mut transport = Transport {
             quic,
+            tls: tls.then(|| self.resumption.unwrap_or_default()),
             name: name.into(),
             congestion_control,
             parameters: self.parameters,

@@ -85,6 +85,8 @@ pub struct Endpoint {
     /// The peer's FIN had arrived when this side was closed.
     pub(crate) closed_second: bool,
     reopened: u32,
+    /// Bytes sent, and received, before those of the application.
+    preface: [u64; 2],
     /// Bytes of acknowledgements and status reports, at the IP layer.
     answered: u64,
 }
@@ -142,6 +144,7 @@ impl Endpoint {
             one_way,
             closed_second: false,
             reopened: 0,
+            preface: [0; 2],
             answered: 0,
         }
     }
@@ -415,21 +418,37 @@ impl Endpoint {
         self.sender.core.on_queue(report);
     }
 
-    /// Payload bytes acknowledged by the peer.
+    /// The first bytes that it sends, and that it receives, precede those of the application: they
+    /// belong to the handshake of TLS. [`Endpoint::offered`], [`Endpoint::acknowledged`] and
+    /// [`Endpoint::delivered`] do not count them.
+    pub fn add_preface(&mut self, sent: Bytes, received: Bytes) {
+        self.preface[0] += sent.get();
+        self.preface[1] += received.get();
+    }
+
+    /// Payload bytes of the application that the peer has acknowledged.
     #[must_use]
     pub fn acknowledged(&self) -> Bytes {
-        Bytes::new(self.sender.core.acknowledged())
+        let all = self.sender.core.acknowledged();
+        Bytes::new(all.saturating_sub(self.preface[0]))
     }
 
     /// Payload bytes that the application has offered.
     #[must_use]
     pub fn offered(&self) -> Bytes {
-        Bytes::new(self.sender.core.snd.offered.min(self.sender.core.snd.fin))
+        let all = self.sender.core.snd.offered.min(self.sender.core.snd.fin);
+        Bytes::new(all.saturating_sub(self.preface[0]))
     }
 
     /// Payload bytes delivered in order to the application.
     #[must_use]
     pub fn delivered(&self) -> Bytes {
+        Bytes::new(self.receiver.delivered().saturating_sub(self.preface[1]))
+    }
+
+    /// All payload bytes that have arrived in order, those before the application's included.
+    #[must_use]
+    pub fn received(&self) -> Bytes {
         Bytes::new(self.receiver.delivered())
     }
 

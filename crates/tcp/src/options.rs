@@ -201,7 +201,7 @@ impl Protocol {
         [("tcp", Protocol::Tcp), ("quic", Protocol::Quic)];
 }
 
-/// What a QUIC client has of an earlier connection to the same server.
+/// What a client of QUIC or TLS has of an earlier connection to the same server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum Resumption {
     /// Nothing: the handshake has certificates.
@@ -265,7 +265,8 @@ pub struct QuicSettings {
 }
 
 /// Keys of a transport that TCP has and QUIC has not.
-pub const NOT_OF_QUIC: [&str; 9] = [
+pub const NOT_OF_QUIC: [&str; 10] = [
+    "tls",
     "profile",
     "recovery",
     "timestamps",

@@ -1,7 +1,9 @@
 //! A transport: a whole TCP endpoint's settings under one name.
 
 use crate::catalogue::TransportSettings;
-use crate::options::{DelayedAck, KernelSettings, Pacing, Polling, QuicSettings, Recovery};
+use crate::options::{
+    DelayedAck, KernelSettings, Pacing, Polling, QuicSettings, Recovery, Resumption,
+};
 use crate::packet::CONGESTION_HEADER_BYTES;
 use crate::profile::{HostProfile, StackKind};
 use bentpipe_cc::{
@@ -100,6 +102,9 @@ pub struct Transport {
     /// Settings of QUIC, where that carries the data and not TCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<QuicSettings>,
+    /// TLS 1.3 between TCP and the data, and what its client has of an earlier connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Resumption>,
     /// Settings of the kernel, on profile `linux`.
     #[serde(skip_serializing_if = "KernelSettings::is_default")]
     pub kernel: KernelSettings,
@@ -130,6 +135,11 @@ pub enum TransportError {
         /// Name of the recovery.
         recovery: &'static str,
     },
+    /// The host has no bytes towards the sender, which TLS needs.
+    OneWay {
+        /// Name of the host profile.
+        profile: &'static str,
+    },
     /// Only profile `linux` has this.
     NotLinux {
         /// Name of the host profile.
@@ -148,6 +158,7 @@ impl TransportError {
             TransportError::CongestionControl(BuildError::BadValue { parameter, .. }) => parameter,
             TransportError::CongestionControl(_) => "",
             TransportError::Recovery { .. } => "recovery",
+            TransportError::OneWay { .. } => "tls",
             TransportError::NotLinux { key, .. } => key,
         }
     }
@@ -177,6 +188,11 @@ impl std::fmt::Display for TransportError {
                 f,
                 "profile `{profile}` has no recovery `{recovery}`: its stack has `rack`, and \
                  `newreno` where SACK is switched off"
+            ),
+            TransportError::OneWay { profile } => write!(
+                f,
+                "the agents of ns-2 send data one way, and TLS needs both: expected profile `rfc` \
+                 or `linux`, and this transport has profile `{profile}`"
             ),
             TransportError::NotLinux { profile, key } => write!(
                 f,

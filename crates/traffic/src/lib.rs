@@ -1,5 +1,6 @@
 //! Applications as generators without I/O.
 
+mod deadline;
 mod exchange;
 mod period;
 mod source;
@@ -7,7 +8,8 @@ mod stream;
 mod video;
 mod web;
 
-pub use exchange::{Exchange, Fixed, Next};
+pub use deadline::{Deadline, DeadlineReport};
+pub use exchange::{Exchange, FRAME, Fixed, Next, USUAL_URGENCY, interleaved};
 pub use period::Period;
 pub use source::Source;
 pub use stream::{
@@ -15,7 +17,7 @@ pub use stream::{
     StreamPlayback, StreamReceiver, StreamSender, StreamSettings, VIDEO_PACKET,
 };
 pub use video::{Video, VideoReport, VideoSettings};
-pub use web::{PageConnection, Pages, PagesReport, WebSettings};
+pub use web::{Objects, PageConnection, Pages, PagesReport, WebSettings};
 
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::fmt;
@@ -42,7 +44,7 @@ pub enum Application {
         /// Pause between a complete response and the next request.
         think_time: Duration,
     },
-    /// Datagrams at a constant bit rate, without a transport.
+    /// Datagrams at a constant bit rate: of UDP, or of QUIC (RFC 9221).
     ConstantRate {
         /// Rate of packets on the wire at the IP layer; with a rate control the
         /// most that it sends.
@@ -52,6 +54,9 @@ pub enum Application {
         /// What keeps the rate below, as the path demands.
         #[serde(skip_serializing_if = "Option::is_none")]
         control: Option<RateControl>,
+        /// A packet that takes longer is late, where that is to be known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        deadline: Option<Duration>,
     },
     /// A constant bit rate in on-periods and nothing in the off-periods
     /// between them, beginning with an on-period. Without a transport these
@@ -76,7 +81,13 @@ pub enum Application {
 }
 
 impl Application {
-    /// True for applications that run over TCP only.
+    /// True for datagrams, which only QUIC carries of all transports.
+    #[must_use]
+    pub const fn sends_datagrams(&self) -> bool {
+        matches!(self, Application::ConstantRate { control: None, .. })
+    }
+
+    /// True for applications that run over TCP or QUIC only.
     #[must_use]
     pub const fn needs_transport(&self) -> bool {
         match self {
@@ -86,11 +97,11 @@ impl Application {
         }
     }
 
-    /// True for applications that can run over TCP.
+    /// True for applications that can run over TCP or QUIC.
     #[must_use]
     pub const fn takes_transport(&self) -> bool {
         match self {
-            Application::ConstantRate { .. } => false,
+            Application::ConstantRate { control, .. } => control.is_none(),
             Application::Video(video) => video.control.is_none(),
             _ => true,
         }
@@ -121,6 +132,12 @@ impl Application {
     #[must_use]
     pub fn reopens(&self) -> bool {
         matches!(self, Application::Web(web) if web.connection == PageConnection::Page)
+    }
+
+    /// True for pages of several objects.
+    #[must_use]
+    pub fn has_objects(&self) -> bool {
+        matches!(self, Application::Web(web) if web.objects.is_some())
     }
 
     /// What an application with pauses carries, which is no transfer in one go;
@@ -179,8 +196,21 @@ impl fmt::Display for Application {
     }
 }
 
+/// The mean, and the smallest that is not exceeded by 95% of them; `None` of none.
+fn mean_and_p95(times: &[Duration]) -> (Option<Duration>, Option<Duration>) {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    let count = sorted.len();
+    let sum = sorted.iter().fold(Duration::ZERO, |sum, time| sum + *time);
+    let p95 = (count * 95).div_ceil(100).checked_sub(1);
+    (
+        (count > 0).then(|| sum / count as u64),
+        p95.and_then(|at| sorted.get(at).copied()),
+    )
+}
+
 /// The side that asks. Its owner calls [`Requester::request`] at the start of
-/// the flow, sends what that returns, calls [`Requester::responded`] when the
+/// the flow, sends what that returns, calls [`Requester::arrived`] when a
 /// response has arrived in whole, and asks again at the time that it returns.
 #[derive(Clone, Debug)]
 pub enum Requester {
@@ -201,6 +231,8 @@ pub enum ClientReport {
     Pages(PagesReport),
     /// The playback of a viewer.
     Video(VideoReport),
+    /// Packets with a deadline.
+    Deadline(DeadlineReport),
 }
 
 impl Requester {
@@ -215,10 +247,7 @@ impl Requester {
                 count,
                 think_time,
             } => Some(Requester::Fixed(Fixed {
-                exchange: Exchange {
-                    request: *request,
-                    response: *response,
-                },
+                exchange: Exchange::new(*request, *response),
                 left: *count,
                 think_time: *think_time,
             })),
@@ -237,21 +266,22 @@ impl Requester {
         }
     }
 
-    /// What is asked for at `now`.
-    pub fn request(&mut self, now: Time) -> Exchange {
+    /// What is asked for at `now`, all at once.
+    pub fn request(&mut self, now: Time) -> Vec<Exchange> {
         match self {
-            Requester::Fixed(fixed) => fixed.exchange,
+            Requester::Fixed(fixed) => vec![fixed.exchange],
             Requester::Pages(pages) => pages.request(now),
-            Requester::Video(video) => video.request(now),
+            Requester::Video(video) => vec![video.request(now)],
         }
     }
 
-    /// The response has arrived in whole at `now`.
-    pub fn responded(&mut self, now: Time) -> Next {
+    /// The response to the exchange at this place of what was last asked for has arrived in whole at
+    /// `now`. Returns what follows once all of them have.
+    pub fn arrived(&mut self, now: Time, place: usize) -> Option<Next> {
         match self {
-            Requester::Fixed(fixed) => fixed.responded(now),
-            Requester::Pages(pages) => pages.responded(now),
-            Requester::Video(video) => video.responded(now),
+            Requester::Fixed(fixed) => Some(fixed.arrived(now)),
+            Requester::Pages(pages) => pages.arrived(now, place),
+            Requester::Video(video) => Some(video.arrived(now)),
         }
     }
 

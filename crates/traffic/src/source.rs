@@ -44,6 +44,7 @@ impl Source {
                 rate,
                 packet_size,
                 control: None,
+                ..
             } => (rate, packet_size, None),
             Application::OnOff {
                 on,

@@ -42,6 +42,7 @@ fn a_constant_rate_never_pauses() {
         rate: Rate::from_mbps(5),
         packet_size: Bytes::new(1500),
         control: None,
+        deadline: None,
     };
     let times = packets(&application, 1, "f", Time::from_nanos(50_000 * MS));
     // One every 2.4 ms.

@@ -59,6 +59,7 @@ impl StreamSettings {
                 rate,
                 packet_size,
                 control: Some(control),
+                ..
             } => Some(StreamSettings {
                 target: rate.bps_f64() / (8.0 * packet_size.as_f64()),
                 packet: *packet_size,

@@ -119,13 +119,10 @@ impl Video {
         if matches!(self.playback, Playback::NotBegun) {
             self.playback = Playback::Waits(now, Duration::ZERO);
         }
-        Exchange {
-            request: self.settings.request,
-            response: self.settings.segment_size(),
-        }
+        Exchange::new(self.settings.request, self.settings.segment_size())
     }
 
-    pub(crate) fn responded(&mut self, now: Time) -> Next {
+    pub(crate) fn arrived(&mut self, now: Time) -> Next {
         let segment = self.settings.segment;
         self.report.segments += 1;
         let all = self.report.segments >= self.settings.segments();
@@ -215,11 +212,11 @@ mod tests {
     fn a_full_buffer_makes_the_viewer_pause() {
         let mut video = Video::new(&settings());
         assert_eq!(video.request(at(0)).response, Bytes::new(2_500_000));
-        assert_eq!(video.responded(at(1)), Next::At(at(1)));
+        assert_eq!(video.arrived(at(1)), Next::At(at(1)));
         // 8 s are buffered, playback begins, and the next segment fits.
-        assert_eq!(video.responded(at(2)), Next::At(at(2)));
+        assert_eq!(video.arrived(at(2)), Next::At(at(2)));
         // 7 s and the new 4 s: the next fits when 3 s of 11 s are played.
-        assert_eq!(video.responded(at(3)), Next::At(at(6)));
+        assert_eq!(video.arrived(at(3)), Next::At(at(6)));
         let report = video.report(at(6));
         assert_eq!(report.startup_delay, Some(Duration::from_secs(2)));
         assert_eq!((report.segments, report.stalls), (3, 0));
@@ -231,17 +228,17 @@ mod tests {
     fn a_stall_lasts_until_enough_is_buffered() {
         let mut video = Video::new(&settings());
         video.request(at(0));
-        video.responded(at(2));
-        video.responded(at(2));
+        video.arrived(at(2));
+        video.arrived(at(2));
         assert_eq!(video.report(at(10)).stalls, 0);
         let lasting = video.report(at(13));
         assert_eq!(
             (lasting.stalls, lasting.stall_time),
             (1, Duration::from_secs(3))
         );
-        video.responded(at(15));
+        video.arrived(at(15));
         assert_eq!(video.report(at(15)).stall_time, Duration::from_secs(5));
-        video.responded(at(16));
+        video.arrived(at(16));
         let over = video.report(at(20));
         assert_eq!((over.stalls, over.stall_time), (1, Duration::from_secs(6)));
     }
@@ -251,9 +248,9 @@ mod tests {
         let mut video = Video::new(&settings());
         video.request(at(0));
         for n in 1..8 {
-            assert_ne!(video.responded(at(n)), Next::Done);
+            assert_ne!(video.arrived(at(n)), Next::Done);
         }
-        assert_eq!(video.responded(at(8)), Next::Done);
+        assert_eq!(video.arrived(at(8)), Next::Done);
         let report = video.report(at(1000));
         assert_eq!((report.segments, report.stalls), (8, 0));
     }

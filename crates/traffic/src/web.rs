@@ -8,6 +8,7 @@
 //! | `reading` | 8 s | 10 s | mean of an exponential pause between a page and the next request |
 //! | `request` | 400 B | 300 B | what the reader sends for a page |
 //! | `connection` | `persistent` | `page` | one for all pages, as over HTTP/2, or one for each |
+//! | `objects` | one | one | of a page: see [`Objects`] |
 //! | `count` | without end | without end | pages |
 //!
 //! The defaults are pages of today, the same that `compare --traffic web` has. *In 1997* is
@@ -21,7 +22,12 @@
 //! the mean of 1997 2985 B (were sizes cut to the largest instead, 3450 B). A page is at least one
 //! byte. The reading time begins when the page has arrived completely.
 
+mod objects;
+
+pub use objects::Objects;
+
 use crate::exchange::{Exchange, Next};
+use crate::mean_and_p95;
 use bentpipe_random::Stream;
 use bentpipe_units::{Bytes, Duration, Time};
 use std::fmt;
@@ -59,6 +65,9 @@ pub struct WebSettings {
     pub request: Bytes,
     /// Which connections carry pages.
     pub connection: PageConnection,
+    /// How a page divides into objects; `None`: it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objects: Option<Objects>,
     /// How many pages; `None` without end.
     pub count: Option<u32>,
 }
@@ -81,6 +90,7 @@ impl WebSettings {
             reading: Duration::from_secs(8),
             request: Bytes::new(400),
             connection: PageConnection::Persistent,
+            objects: None,
             count: None,
         }
     }
@@ -95,6 +105,7 @@ impl WebSettings {
             reading: Duration::from_secs(10),
             request: Bytes::new(300),
             connection: PageConnection::Page,
+            objects: None,
             count: None,
         }
     }
@@ -109,7 +120,11 @@ impl fmt::Display for WebSettings {
             PageConnection::Page => "a connection each",
             PageConnection::Persistent => "one connection",
         };
-        write!(f, "pages of about {}, {connection}", self.mean)
+        write!(f, "pages of about {}", self.mean)?;
+        if let Some(objects) = self.objects {
+            write!(f, " in {} objects", objects.count)?;
+        }
+        write!(f, ", {connection}")
     }
 }
 
@@ -125,6 +140,11 @@ pub struct PagesReport {
     pub p95_time: Option<Duration>,
     /// The time of each, in the order in which they were read.
     pub times: Vec<Duration>,
+    /// Mean time until all had arrived without which a browser draws nothing; `None` where a page
+    /// is one object.
+    pub mean_render_time: Option<Duration>,
+    /// The time that 95% of these did not exceed.
+    pub p95_render_time: Option<Duration>,
 }
 
 /// A reader of pages: what it asks for, sizes and pauses each drawn from a
@@ -134,8 +154,15 @@ pub struct Pages {
     settings: WebSettings,
     sizes: Stream,
     pauses: Stream,
+    objects: Stream,
     began: Time,
+    /// What the document names and is not asked for yet.
+    named: Vec<Exchange>,
+    /// Responses that have not arrived, and those of them without which nothing is drawn.
+    left: usize,
+    blocking: usize,
     times: Vec<Duration>,
+    render_times: Vec<Duration>,
 }
 
 /// A size that is drawn again so often is cut instead: the largest page is so
@@ -149,40 +176,79 @@ impl Pages {
             settings: *settings,
             sizes: Stream::new(seed, &format!("pages {name}")),
             pauses: Stream::new(seed, &format!("reading {name}")),
+            objects: Stream::new(seed, &format!("objects {name}")),
             began: Time::ZERO,
+            named: Vec::new(),
+            left: 0,
+            blocking: 0,
             times: Vec::new(),
+            render_times: Vec::new(),
         }
     }
 
-    pub(crate) fn request(&mut self, now: Time) -> Exchange {
-        self.began = now;
-        Exchange {
-            request: self.settings.request,
-            response: self.size(),
-        }
+    /// The next page's document, or all that the last one names.
+    pub(crate) fn request(&mut self, now: Time) -> Vec<Exchange> {
+        let named = std::mem::take(&mut self.named);
+        let batch = match named.is_empty() {
+            false => named,
+            true => {
+                self.began = now;
+                vec![self.page()]
+            }
+        };
+        self.left = batch.len();
+        batch
     }
 
-    pub(crate) fn responded(&mut self, now: Time) -> Next {
-        self.times.push(now.since(self.began));
+    /// A page begins: its document, or all of it where it is one object.
+    fn page(&mut self) -> Exchange {
+        let size = self.size();
+        let request = self.settings.request;
+        let Some(objects) = self.settings.objects else {
+            return Exchange::new(request, size);
+        };
+        let (document, named) = objects.of(size, request, &mut self.objects);
+        self.named = named;
+        self.blocking = objects.blocking();
+        document
+    }
+
+    pub(crate) fn arrived(&mut self, now: Time, place: usize) -> Option<Next> {
+        let time = now.since(self.began);
+        let is_document = !self.named.is_empty();
+        if let Some(objects) = self.settings.objects {
+            self.blocking -= usize::from(!is_document && place < objects.blocking());
+            // The document is the first of a page, and drawing waits for it at least.
+            let is_first = self.render_times.len() == self.times.len();
+            if is_first && self.blocking == 0 {
+                self.render_times.push(time);
+            }
+        }
+        self.left = self.left.saturating_sub(1);
+        if self.left > 0 {
+            return None;
+        }
+        if is_document {
+            return Some(Next::At(now));
+        }
+        self.times.push(time);
         let read = self.times.len();
         if self.settings.count.is_some_and(|n| read >= n as usize) {
-            return Next::Done;
+            return Some(Next::Done);
         }
-        Next::At(now + self.reading_time())
+        Some(Next::At(now + self.reading_time()))
     }
 
     pub(crate) fn report(&self) -> PagesReport {
-        let mut sorted = self.times.clone();
-        sorted.sort_unstable();
-        let count = sorted.len();
-        let sum = sorted.iter().fold(Duration::ZERO, |sum, time| sum + *time);
-        // The smallest that is not exceeded by 95% of the pages.
-        let p95 = (count * 95).div_ceil(100).checked_sub(1);
+        let (mean_time, p95_time) = mean_and_p95(&self.times);
+        let (mean_render_time, p95_render_time) = mean_and_p95(&self.render_times);
         PagesReport {
-            completed: count as u64,
-            mean_time: (count > 0).then(|| sum / count as u64),
-            p95_time: p95.and_then(|at| sorted.get(at).copied()),
+            completed: self.times.len() as u64,
+            mean_time,
+            p95_time,
             times: self.times.clone(),
+            mean_render_time,
+            p95_render_time,
         }
     }
 
@@ -287,15 +353,70 @@ mod tests {
         let mut pages = Pages::new(&settings, 1, "f");
         let mut now = Time::ZERO;
         for i in 1..=20 {
-            assert_eq!(pages.request(now).request, settings.request);
+            assert_eq!(pages.request(now)[0].request, settings.request);
             now += Duration::from_secs(i);
-            let next = pages.responded(now);
-            assert_eq!(next == Next::Done, i == 20);
+            let next = pages.arrived(now, 0);
+            assert_eq!(next == Some(Next::Done), i == 20);
         }
         let report = pages.report();
         assert_eq!(report.completed, 20);
         assert_eq!(report.mean_time, Some(Duration::from_millis(10_500)));
         assert_eq!(report.p95_time, Some(Duration::from_secs(19)));
+        assert_eq!(report.mean_render_time, None);
+    }
+
+    #[test]
+    fn a_page_of_objects_is_drawn_before_it_is_complete() {
+        let settings = WebSettings {
+            count: Some(2),
+            reading: Duration::ZERO,
+            objects: Some(Objects {
+                count: 11,
+                blocking: 0.2,
+                ..Objects::default()
+            }),
+            ..WebSettings::default()
+        };
+        let mut pages = Pages::new(&settings, 1, "f");
+        for page in 0..2 {
+            let began = Time::from_nanos(0) + Duration::from_secs(100 * page);
+            let at = |seconds| began + Duration::from_secs(seconds);
+            let document = pages.request(began);
+            assert_eq!(document.len(), 1);
+            assert_eq!(pages.arrived(at(1), 0), Some(Next::At(at(1))));
+            let named = pages.request(at(1));
+            assert_eq!(named.len(), 10);
+            // The first two block.
+            assert_eq!(pages.arrived(at(2), 9), None);
+            assert_eq!(pages.arrived(at(3), 1), None);
+            assert_eq!(pages.arrived(at(4 + page), 0), None);
+            for place in 2..8 {
+                assert_eq!(pages.arrived(at(6), place), None);
+            }
+            let next = pages.arrived(at(7), 8);
+            assert_eq!(next == Some(Next::Done), page == 1);
+        }
+        let report = pages.report();
+        assert_eq!(report.mean_time, Some(Duration::from_secs(7)));
+        assert_eq!(report.mean_render_time, Some(Duration::from_millis(4_500)));
+        assert_eq!(report.p95_render_time, Some(Duration::from_secs(5)));
+    }
+
+    #[test]
+    fn where_nothing_blocks_the_document_is_drawn() {
+        let settings = WebSettings {
+            objects: Some(Objects {
+                blocking: 0.0,
+                ..Objects::default()
+            }),
+            ..WebSettings::default()
+        };
+        let mut pages = Pages::new(&settings, 1, "f");
+        pages.request(Time::ZERO);
+        pages.arrived(Time::from_nanos(5), 0);
+        let report = pages.report();
+        assert_eq!(report.mean_render_time, Some(Duration::from_nanos(5)));
+        assert_eq!(report.mean_time, None);
     }
 
     #[test]

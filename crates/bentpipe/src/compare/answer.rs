@@ -86,6 +86,8 @@ pub struct Answer {
     /// Pages that each reader reads: fewer than [`PAGES`](super::PAGES) where runs would be
     /// too long for the time.
     pub(super) pages: u32,
+    /// Objects that a page divides into.
+    pub(super) page_objects: u32,
     /// What the channel loses was not said.
     pub(super) is_loss_assumed: bool,
     /// Another seed gives another result.
@@ -149,6 +151,12 @@ impl Row {
 }
 
 impl Answer {
+    /// Objects that a page divides into.
+    #[must_use]
+    pub const fn page_objects(&self) -> u32 {
+        self.page_objects
+    }
+
     /// True if something that is compared, or that others run, goes over QUIC.
     #[must_use]
     pub fn has_quic(&self) -> bool {

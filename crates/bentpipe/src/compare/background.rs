@@ -68,6 +68,7 @@ impl Background {
                 rate,
                 packet_size: PACKET,
                 control: None,
+                deadline: None,
             };
         }
         Application::OnOff {

@@ -191,6 +191,7 @@ mod tests {
                 size: Bytes::new(1),
                 bitrate: Rate::from_mbps(1),
                 pages: super::super::traffic::PAGES,
+                page_objects: 1,
             };
             let mut run = RunResult::of(&Outcome::default(), &work, 0, |_| false);
             run.own = vec![super::super::UserResult {
@@ -199,6 +200,7 @@ mod tests {
                 time_s: Some(seed as f64),
                 rate_bps: 0.0,
                 p95_page_s: None,
+                render_s: None,
                 object_s: None,
                 startup_s: None,
                 stalls: 0,

@@ -7,7 +7,7 @@ use super::loss::PACKET;
 use super::network::Network;
 use super::path::{GIVEN_UP, NetworkPath};
 use super::pep::Pep;
-use super::traffic::{Activity, Work};
+use super::traffic::{Activity, CALL_DEADLINE, Work};
 use crate::Error;
 use crate::own::OwnControl;
 use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
@@ -16,6 +16,7 @@ use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Handshake, Limits, Scenario, ScenarioBuilder};
 use bentpipe_sim::{Observer, Options, Simulation, Unobserved};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
+use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration};
 use std::collections::BTreeMap;
 
@@ -91,7 +92,11 @@ impl Crowd<'_> {
         for i in self.callers() {
             let receiver = network.home(i);
             let ways = [(server, receiver), (receiver, server)];
-            for ((from, to), (suffix, application)) in ways.into_iter().zip(self.work.flows(i)) {
+            for ((from, to), (suffix, mut application)) in ways.into_iter().zip(self.work.flows(i))
+            {
+                if let Application::ConstantRate { deadline, .. } = &mut application {
+                    *deadline = Some(path.longest_way() + CALL_DEADLINE);
+                }
                 builder.flow(name(i, suffix), from, to, application);
                 endless += 1;
             }
@@ -175,9 +180,11 @@ impl Crowd<'_> {
         let is_bound = transport.congestion_control == CongestionControlChoice::Ideal;
         match self.pep {
             // The bound is one of the whole way, and no proxy ends a QUIC connection.
-            Pep::Split | Pep::Gateway if !is_bound && transport.quic.is_none() => {
-                self.default.clone()
-            }
+            Pep::Split | Pep::Gateway if !is_bound && transport.quic.is_none() => Transport {
+                // It is between the server and the user, who have the keys.
+                tls: transport.tls,
+                ..self.default.clone()
+            },
             _ => transport.clone(),
         }
     }
@@ -275,6 +282,7 @@ mod tests {
                 size: Bytes::new(100_000),
                 bitrate: Rate::from_mbps(1),
                 pages: super::super::traffic::PAGES,
+                page_objects: 1,
             },
             pep,
             users: vec![&hybla, &vegas, &hybla],
@@ -320,6 +328,7 @@ mod tests {
                     size: Bytes::new(100_000),
                     bitrate: Rate::from_mbps(1),
                     pages: 2,
+                    page_objects: 1,
                 },
                 pep,
                 terminals: 1,

@@ -195,6 +195,7 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
         stop: comparison.stop.clone(),
         limits: comparison.limits,
         pages: PAGES,
+        page_objects: question.page_objects,
         is_loss_assumed: question.loss.is_none(),
         is_random: false,
         is_fixed: false,

@@ -162,9 +162,15 @@ impl<'a> Lineup<'a> {
         candidate.name = setting.to_string();
         if setting.quic {
             over_quic(&mut candidate, &setting)?;
-        } else if setting.zero_rtt {
-            let why = format!("`{setting}`: `0-RTT` is QUIC's, so `QUIC` goes with it");
-            return Err(Error::setting("transport", why));
+        }
+        if let Some(why) = contradiction(&setting) {
+            return Err(Error::setting("transport", format!("`{setting}`: {why}")));
+        }
+        if setting.tls {
+            candidate.transport.tls = Some(match setting.zero_rtt {
+                true => Resumption::ZeroRtt,
+                false => Resumption::None,
+            });
         }
         self.refine(&mut candidate, &setting);
         candidate.setting = setting;
@@ -280,6 +286,15 @@ fn over_quic(candidate: &mut Candidate, setting: &Setting) -> Result<(), Error> 
     };
     candidate.about = format!("{}, over QUIC", candidate.setting.control);
     Ok(())
+}
+
+/// Why the refinements of a setting do not go together, if they do not.
+fn contradiction(setting: &Setting) -> Option<&'static str> {
+    match (setting.quic, setting.tls, setting.zero_rtt) {
+        (true, true, _) => Some("QUIC has TLS in it: leave `TLS` out"),
+        (false, false, true) => Some("`0-RTT` is of QUIC or TLS: add one of them"),
+        _ => None,
+    }
 }
 
 /// Why a transport cannot run over QUIC, where it is to.

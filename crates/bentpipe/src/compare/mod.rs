@@ -30,7 +30,8 @@ mod argument;
 mod background;
 mod benefit;
 mod burden;
-mod calls;
+#[cfg(test)]
+mod calls_tests;
 mod candidate;
 mod capacity;
 mod cell;

@@ -117,6 +117,12 @@ impl NetworkPath {
         1.0 - (1.0 - self.loss.share.get()) * (1.0 - by_trace)
     }
 
+    /// How long a packet takes from the server to the users at most, without queues.
+    pub(super) fn longest_way(&self) -> Duration {
+        let longest = self.profile.as_ref().map_or(self.rtt, |p| p.rtt[2]);
+        (longest + self.server_rtt.unwrap_or_default()) / 2
+    }
+
     /// The path as the run with this seed finds it.
     pub(super) fn of_run(&self, seed: u64) -> NetworkPath {
         let begun = |profile: &LinkProfile| LinkProfile {

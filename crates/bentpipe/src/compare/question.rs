@@ -13,7 +13,7 @@ use super::options::{
 use super::pep::Pep;
 use super::problem::QuestionError;
 use super::queue::{self, Queue};
-use super::traffic::{Activity, Traffic};
+use super::traffic::{Activity, MOST_OBJECTS, Traffic};
 use bentpipe_link::ModCod;
 use bentpipe_orbit::Site;
 use bentpipe_units::{Bytes, Duration, Rate};
@@ -109,6 +109,10 @@ options! {
     /// advice changes
     size: Bytes, several or "10 MB; a page 2 MB",
         group(Users), metavar("SIZES"), slider(1e4..1e9);
+    /// Objects that a page divides into: the document, and when that is there all that it
+    /// names at once; the first fifth of them is what a browser waits for to draw
+    page_objects: u32, default "1",
+        group(Users), range(1..=MOST_OBJECTS), slider(1.0..200.0), set(Comparison);
     /// Time over which the users' starts are spread
     stagger: Duration, or "half of what the link needs for all downloads; 10 s for web and video",
         group(Users), set(Comparison);
@@ -246,6 +250,11 @@ impl Question {
                 _ => "is for downloads and pages; a video lasts a minute",
             };
             return wrong("size", why.to_owned());
+        }
+        if self.page_objects > 1 && !self.traffic.activities().contains(&Activity::Web) {
+            let traffic = self.traffic;
+            let why = format!("is for pages, of which {traffic} traffic has none");
+            return wrong("page-objects", why);
         }
         let least = self.traffic.least_users();
         if self.user_count() < least {

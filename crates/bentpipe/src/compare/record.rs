@@ -190,6 +190,8 @@ record! {
         gauge jain_index: Option<f64> = |at| at.rates.map(|rates| rates.jain);
         /// Time that 95% of the pages do not exceed.
         gauge p95_page_s: Option<f64> = |at| at.of_users(|user| user.p95_page_s);
+        /// Mean time until a browser can draw a page of several objects.
+        optional render_s: f64 = |at| at.of_users(|user| user.render_s);
         /// Mean time of the small objects beside the pages.
         gauge object_s: Option<f64> = |at| at.of_users(|user| user.object_s);
         /// Time before the video begins.
@@ -262,6 +264,8 @@ record! {
         gauge rate_bps: f64 = |at| at.user.rate_bps;
         /// Time that 95% of the pages did not exceed.
         gauge p95_page_s: Option<f64> = |at| at.user.p95_page_s;
+        /// Mean time until a browser can draw a page of several objects.
+        gauge render_s: Option<f64> = |at| at.user.render_s;
         /// Mean time of the small objects beside the pages.
         gauge object_s: Option<f64> = |at| at.user.object_s;
         /// Time before the video began.

@@ -2,8 +2,7 @@
 //! or as a scenario of their own.
 
 use super::answer::{Answer, Row};
-use super::calls::CallWatch;
-use super::crowd::{BACKGROUND, Crowd};
+use super::crowd::Crowd;
 use super::path::NetworkPath;
 use super::pep::Pep;
 use super::result::RunResult;
@@ -129,12 +128,10 @@ impl Answer {
             stop: self.stop.clone(),
             ..Options::default()
         };
-        let (outcome, calls) = self.made(&crowd, &self.path_of(row), &options)?;
+        let outcome = crowd.run(&self.path_of(row), &options)?;
         let users = crowd.users.len() as u32;
-        let of = |is_other: &dyn Fn(u32) -> bool| {
-            let result = RunResult::of(&outcome, &crowd.work, users, is_other);
-            result.with_calls(calls.as_ref(), outcome.ended_at)
-        };
+        let of =
+            |is_other: &dyn Fn(u32) -> bool| RunResult::of(&outcome, &crowd.work, users, is_other);
         let own = of(&|_| false);
         let mut shared = of(&|user| self.is_other(user));
         // It was made once.
@@ -157,28 +154,10 @@ impl Answer {
             stop: self.stop.clone(),
             ..Options::default()
         };
-        let (outcome, calls) = self.made(&crowd, path, &options)?;
+        let outcome = crowd.run(path, &options)?;
         let users = crowd.users.len() as u32;
         let is_other = |user| shared && self.is_other(user);
-        let result = RunResult::of(&outcome, &crowd.work, users, is_other);
-        Ok(result.with_calls(calls.as_ref(), outcome.ended_at))
-    }
-
-    /// Makes a run, and watches the calls that it has; the simulator alone says of them when
-    /// packets arrive.
-    fn made(
-        &self,
-        crowd: &Crowd<'_>,
-        path: &NetworkPath,
-        options: &Options,
-    ) -> Result<(Outcome, Option<CallWatch>), Error> {
-        if !self.traffic.has_calls() || !self.is_simulated() {
-            return Ok((crowd.run(path, options)?, None));
-        }
-        let (scenario, _) = crowd.scenario(&path.of_run(options.seed))?;
-        let mut watch = CallWatch::new(&scenario, path, |flow| flow != BACKGROUND);
-        let outcome = crowd.observe(path, options, &mut watch)?;
-        Ok((outcome, Some(watch)))
+        Ok(RunResult::of(&outcome, &crowd.work, users, is_other))
     }
 
     /// Who runs what others run: users of the same activity take turns.
@@ -258,6 +237,7 @@ impl Answer {
             size: self.sizes.get(size).copied().unwrap_or_default(),
             bitrate: self.bitrate,
             pages: self.pages,
+            page_objects: self.page_objects,
         }
     }
 }

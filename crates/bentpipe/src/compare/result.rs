@@ -1,11 +1,10 @@
 //! What users experience in one run, and what the run did to the link.
 
-use super::calls::CallWatch;
 use super::crowd::{self, BACKGROUND};
 use super::traffic::{Activity, Work};
 use bentpipe_outcome::{FlowOutcome, Outcome};
 use bentpipe_study::stats::mean;
-use bentpipe_units::{Duration, Time};
+use bentpipe_units::Duration;
 
 /// What one user experienced in one run. Units stand in the names.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +23,9 @@ pub struct UserResult {
     pub rate_bps: f64,
     /// Time that 95% of the pages did not exceed.
     pub p95_page_s: Option<f64>,
+    /// Mean time until all of a page had arrived that a browser waits for to draw it, where pages
+    /// have several objects.
+    pub render_s: Option<f64>,
     /// Mean time of the small objects beside the pages.
     pub object_s: Option<f64>,
     /// Time before the video began.
@@ -33,7 +35,7 @@ pub struct UserResult {
     /// How long it stood still after it had begun.
     pub stall_s: f64,
     /// Part of the packets of a call that were lost or late, of both ways; `None` for other
-    /// activities, and where the host does not say when packets arrive.
+    /// activities.
     pub call_missed_share: Option<f64>,
 }
 
@@ -101,7 +103,10 @@ impl RunResult {
             let flow = find(&crowd::name(user, ""));
             let objects = find(&crowd::name(user, "-objects"));
             let Some(flow) = flow else { continue };
-            let result = user_result(user, work, flow, objects);
+            let mut result = user_result(user, work, flow, objects);
+            if result.activity == Activity::Call {
+                result.call_missed_share = missed(&[Some(flow), find(&crowd::name(user, "-back"))]);
+            }
             if is_other(user) {
                 others.push(result);
                 continue;
@@ -151,23 +156,6 @@ impl RunResult {
         }
     }
 
-    /// Says of users who talk what came in time until the run ended.
-    pub(super) fn with_calls(mut self, watch: Option<&CallWatch>, end: Time) -> RunResult {
-        let Some(watch) = watch else {
-            return self;
-        };
-        for user in self.own.iter_mut().chain(&mut self.others) {
-            if user.activity != Activity::Call {
-                continue;
-            }
-            let ways = ["", "-back"].map(|suffix| crowd::name(user.user, suffix));
-            let counts = ways.iter().filter_map(|flow| watch.missed(flow, end));
-            let (missed, all) = counts.fold((0, 0), |sum, way| (sum.0 + way.0, sum.1 + way.1));
-            user.call_missed_share = (all > 0).then(|| missed as f64 / all as f64);
-        }
-        self
-    }
-
     /// Mean time of the own users with this activity; `None` if there are none
     /// or one did not end.
     #[must_use]
@@ -213,6 +201,13 @@ fn time_of<'a>(users: impl IntoIterator<Item = &'a UserResult>, activity: Activi
         .map(|times| mean(&times))
 }
 
+/// Part of the packets of a call that were lost or late, both ways together.
+fn missed(ways: &[Option<&FlowOutcome>]) -> Option<f64> {
+    let known = ways.iter().flatten().filter_map(|flow| flow.deadline);
+    let (missed, due) = known.fold((0, 0), |sum, way| (sum.0 + way.missed, sum.1 + way.due));
+    (due > 0).then(|| missed as f64 / due as f64)
+}
+
 fn user_result(
     user: u32,
     work: &Work,
@@ -226,6 +221,7 @@ fn user_result(
         time_s: None,
         rate_bps: 0.0,
         p95_page_s: None,
+        render_s: None,
         object_s: None,
         startup_s: None,
         stalls: 0,
@@ -247,6 +243,7 @@ fn user_result(
             let mean = pages.mean_time.map(Duration::as_secs);
             result.time_s = mean.filter(|_| ended);
             result.p95_page_s = pages.p95_time.map(Duration::as_secs);
+            result.render_s = pages.mean_render_time.map(Duration::as_secs);
             result.rate_bps = mean.map_or(0.0, |mean| bits / (mean * pages.completed as f64));
             let objects = objects.and_then(|o| o.pages);
             result.object_s = objects.and_then(|o| o.mean_time).map(Duration::as_secs);

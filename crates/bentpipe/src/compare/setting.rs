@@ -36,7 +36,10 @@ pub struct Setting {
     pub buffers: bool,
     /// `QUIC`: what is sent goes over QUIC, whose congestion control this is.
     pub quic: bool,
-    /// `0-RTT`: its users have been there before, so that QUIC sends data with the first flight.
+    /// `TLS`: the handshake of TLS 1.3 precedes the data of TCP.
+    pub tls: bool,
+    /// `0-RTT`: its users have been there before, so that QUIC or TLS sends data with the first
+    /// flight.
     pub zero_rtt: bool,
     /// `k=4`: parameters of the congestion control, as given.
     pub parameters: Vec<(String, String)>,
@@ -99,6 +102,11 @@ impl Setting {
             self.quic = true;
             return Ok(());
         }
+        if lower == "tls" {
+            twice(self.tls)?;
+            self.tls = true;
+            return Ok(());
+        }
         if lower == "0-rtt" {
             twice(self.zero_rtt)?;
             self.zero_rtt = true;
@@ -133,12 +141,14 @@ impl Setting {
             return Ok(());
         }
         let word = lower.split_whitespace().next().unwrap_or("");
-        let near = nearest(word, ["IW", "clamp", "buffers", "QUIC", "0-RTT"]);
+        let near = nearest(word, ["IW", "clamp", "buffers", "QUIC", "TLS", "0-RTT"]);
         let near = near.map_or_else(|| ".".to_owned(), |n| format!("; did you mean `{n}`?"));
         Err(SettingError(format!(
             "`{whole}` refines nothing{near} Expected `IW 32` (the initial window, segments), \
              `clamp 1 BDP` (the window at most), `buffers` (that hold what the link does), `QUIC` \
-             (instead of TCP), `0-RTT` (of QUIC, whose users have been there before), or a parameter of the congestion control, such as `k=4`"
+             (instead of TCP), `TLS` (its handshake before the data of TCP), `0-RTT` (of QUIC or TLS, \
+             whose users have been there before), or a parameter of the congestion control, such as \
+             `k=4`"
         )))
     }
 }
@@ -157,6 +167,7 @@ impl fmt::Display for Setting {
         }
         f.write_str(if self.buffers { " + buffers" } else { "" })?;
         f.write_str(if self.quic { " + QUIC" } else { "" })?;
+        f.write_str(if self.tls { " + TLS" } else { "" })?;
         f.write_str(if self.zero_rtt { " + 0-RTT" } else { "" })
     }
 }
@@ -233,6 +244,8 @@ mod tests {
             "cubic + IW 32 + clamp 0.5 BDP + buffers",
             "bbr + QUIC",
             "bbr + QUIC + 0-RTT",
+            "cubic + IW 32 + TLS",
+            "cubic + TLS + 0-RTT",
             "cubic + IW 32 + buffers + QUIC",
             "bp_mtsi + thresholds=20-30-40 + IW 6",
         ] {
@@ -243,6 +256,7 @@ mod tests {
         for (typed, shown) in [
             ("cubic+iw32", "cubic + IW 32"),
             ("bbr+quic+iw 20", "bbr + IW 20 + QUIC"),
+            ("bbr+0-rtt+tls", "bbr + TLS + 0-RTT"),
             (" cubic +Buffers+IW 4", "cubic + IW 4 + buffers"),
             ("cubic + clamp 2bdp", "cubic + clamp 2 BDP"),
         ] {

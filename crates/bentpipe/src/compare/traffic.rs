@@ -3,15 +3,18 @@
 //! | traffic | a user |
 //! |---|---|
 //! | download | fetches one file |
-//! | web | reads [`PAGES`] pages over one connection, as over HTTP/2, with pauses of 8 s on average; sizes are log-normal, their deviation is their mean, none is above five times that. Beside it, over another connection, objects of about 30 kB a second apart: what a page fetches while it is read |
+//! | web | reads [`PAGES`] pages over one connection, as over HTTP/2, with pauses of 8 s on average; sizes are log-normal, their deviation is their mean, none is above five times that; each is one object, or a document and what it names. Beside it, over another connection, objects of about 30 kB a second apart: what a page fetches while it is read |
 //! | video | watches 60 s of video at a constant quality: segments of 4 s, playback from the first on, at most 30 s ahead. The bitrate is the highest step of [`LADDER`] that needs less than 70% of the user's share of the link |
 //! | mixed | the first downloads, the second browses, the third watches, and so on |
 //! | a mix | as many as its shares say do each ([`Mix`]); besides these, upload [`UPLOAD`] with the default transport, or talk: datagrams both ways, whose packets are late after [`CALL_DEADLINE`] more than the way takes |
 
 use super::mix::Mix;
-use bentpipe_traffic::{Application, PageConnection, VideoSettings, WebSettings};
+use bentpipe_traffic::{Application, Objects, PageConnection, VideoSettings, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate};
 use std::fmt;
+
+/// Objects that a page divides into at most.
+pub(super) const MOST_OBJECTS: i64 = 1_000;
 
 /// Pages that a user of the web reads.
 pub const PAGES: u32 = 6;
@@ -212,6 +215,7 @@ const fn voice() -> Application {
         rate: CALL_RATE,
         packet_size: CALL_PACKET,
         control: None,
+        deadline: None,
     }
 }
 
@@ -225,6 +229,8 @@ pub(super) struct Work {
     pub(super) bitrate: Rate,
     /// Pages that a reader reads, [`PAGES`] unless runs are to be shorter.
     pub(super) pages: u32,
+    /// Objects that a page divides into.
+    pub(super) page_objects: u32,
 }
 
 impl Work {
@@ -238,10 +244,15 @@ impl Work {
                     Traffic::Web => self.size,
                     _ => PAGE,
                 };
-                let pages = reader(page, 5, Duration::from_secs(8), self.pages);
+                let mut pages = reader(page, 5, Duration::from_secs(8), self.pages);
+                pages.objects = (self.page_objects > 1).then(|| Objects {
+                    count: self.page_objects,
+                    ..Objects::default()
+                });
                 let count = OBJECTS * self.pages / PAGES;
                 let objects = reader(Bytes::new(30_000), 10, Duration::from_secs(1), count);
-                vec![("", pages), ("-objects", objects)]
+                let pages = Application::Web(pages);
+                vec![("", pages), ("-objects", Application::Web(objects))]
             }
             Activity::Video => vec![("", self.video())],
             Activity::Upload => vec![("", Application::Transfer { size: UPLOAD })],
@@ -277,16 +288,17 @@ impl Work {
     }
 }
 
-fn reader(mean: Bytes, largest: u64, reading: Duration, count: u32) -> Application {
-    Application::Web(WebSettings {
+fn reader(mean: Bytes, largest: u64, reading: Duration, count: u32) -> WebSettings {
+    WebSettings {
         mean,
         deviation: mean,
         largest: Bytes::new(mean.get().saturating_mul(largest)),
         reading,
         request: Bytes::new(400),
         connection: PageConnection::Persistent,
+        objects: None,
         count: Some(count),
-    })
+    }
 }
 
 /// The bitrate of videos where `users` share a link of `rate`.

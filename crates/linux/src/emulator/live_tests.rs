@@ -224,6 +224,7 @@ fn datagrams_are_not_cut_into_fragments() {
             rate: Rate::from_mbps(1),
             packet_size: Bytes::new(bytes),
             control: None,
+            deadline: None,
         };
         scenario
     };

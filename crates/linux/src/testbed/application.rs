@@ -2,21 +2,27 @@
 //! of the run. They are the applications of `bentpipe-traffic` on real sockets.
 
 use super::clock::Clock;
+use super::gauges::Gauges;
 use super::host::Host;
 use super::message::Message;
 use super::quic::Quic;
 use super::setup::Setup;
 use super::socket::{self, Connection, PORT};
-use bentpipe_traffic::{Application, Exchange, Next, Requester, Source};
+use super::tls;
+use bentpipe_quic::session::Flights;
+use bentpipe_traffic::{Application, Exchange, Next, Requester, Source, interleaved};
 use bentpipe_units::{Bytes, Duration, Time};
 use socket2::Socket;
-use std::io;
+use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// The most unsent data that the kernel holds where an application may stop
 /// in the middle: the kernel sends what it holds.
 const UNSENT: u32 = 64 * 1024;
+
+/// Bytes of a datagram that number it, where it has a deadline.
+const NUMBER: usize = 8;
 
 /// Bytes without end.
 const ENDLESS: u64 = u64::MAX;
@@ -28,12 +34,15 @@ pub(crate) struct Work<'a> {
     pub(crate) flow: usize,
     pub(crate) name: &'a str,
     pub(crate) application: &'a Application,
+    /// The handshake of TLS that precedes the data of a connection.
+    pub(crate) tls: Option<Flights>,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     pub(crate) seed: u64,
     /// Interval of time series.
     pub(crate) series: Option<Duration>,
     pub(crate) clock: &'a Clock,
+    pub(crate) gauges: &'a Gauges,
     pub(crate) messages: Sender<Message>,
 }
 
@@ -69,6 +78,11 @@ pub(crate) fn is_bulk(application: &Application) -> bool {
         application,
         Application::Transfer { .. } | Application::Persistent
     )
+}
+
+/// The bytes of all of a batch.
+fn all(batch: &[Exchange], bytes: impl Fn(&Exchange) -> Bytes) -> u64 {
+    batch.iter().map(|one| bytes(one).get()).sum()
 }
 
 /// Which side opens the connection: 0 is `from`, which sends the data.
@@ -150,10 +164,10 @@ impl<'a> Work<'a> {
             ],
             Ready::Quic(quic) => {
                 if self.application.asks() {
-                    let (exchanges, asked) = channel();
+                    let (batches, asked) = channel();
                     return [
                         Box::new(move || self.report("from", quic.answer(&self, &asked))),
-                        Box::new(move || other.report("to", quic.ask(&other, &exchanges))),
+                        Box::new(move || other.report("to", quic.ask(&other, &batches))),
                     ];
                 }
                 [
@@ -162,10 +176,10 @@ impl<'a> Work<'a> {
                 ]
             }
             Ready::Tcp(tcp, listener) if self.application.asks() => {
-                let (exchanges, asked) = channel();
+                let (batches, asked) = channel();
                 [
                     Box::new(move || self.report("from", self.answer(tcp, listener, &asked))),
-                    Box::new(move || other.report("to", other.ask(tcp, &exchanges))),
+                    Box::new(move || other.report("to", other.ask(tcp, &batches))),
                 ]
             }
             Ready::Tcp(tcp, listener) => [
@@ -193,6 +207,11 @@ impl<'a> Work<'a> {
             return Ok(());
         };
         self.sends_from(&connection)?;
+        if let Some(tls) = &self.tls
+            && !tls::as_client(tls, &mut connection)?
+        {
+            return Ok(());
+        }
         match self.application {
             Application::Transfer { size } => {
                 if connection.write(size.get(), || self.has_stopped())? {
@@ -247,6 +266,11 @@ impl<'a> Work<'a> {
         let Some(mut connection) = tcp.accept(listener, self.clock)? else {
             return Ok(());
         };
+        if let Some(tls) = &self.tls
+            && !tls::as_server(tls, &mut connection)?
+        {
+            return Ok(());
+        }
         while connection.read(ENDLESS)?.is_some() {}
         connection.finish()?;
         self.clock.wait_for_end();
@@ -259,24 +283,29 @@ impl<'a> Work<'a> {
         &self,
         tcp: &Tcp<'_>,
         listener: &Socket,
-        asked: &Receiver<Exchange>,
+        asked: &Receiver<Vec<Exchange>>,
     ) -> io::Result<()> {
         let mut connection: Option<Connection<'_>> = None;
-        while let Ok(exchange) = asked.recv() {
+        while let Ok(batch) = asked.recv() {
             let mut open = match connection.take() {
                 Some(open) => open,
                 None => match tcp.accept(listener, self.clock)? {
-                    Some(open) => {
+                    Some(mut open) => {
                         self.sends_from(&open)?;
+                        if let Some(tls) = &self.tls
+                            && !tls::as_server(tls, &mut open)?
+                        {
+                            return Ok(());
+                        }
                         open
                     }
                     None => return Ok(()),
                 },
             };
-            if !open.read_all(exchange.request.get())? {
+            if !open.read_all(all(&batch, |one| one.request))? {
                 break;
             }
-            open.write(exchange.response.get(), || false)?;
+            open.write(all(&batch, |one| one.response), || false)?;
             if self.application.reopens() {
                 // Until the side that asks closes the connection.
                 while open.read(ENDLESS)?.is_some() {}
@@ -289,7 +318,7 @@ impl<'a> Work<'a> {
     }
 
     /// The side `to` of exchanges: it asks.
-    fn ask(&self, tcp: &Tcp<'_>, exchanges: &Sender<Exchange>) -> io::Result<()> {
+    fn ask(&self, tcp: &Tcp<'_>, batches: &Sender<Vec<Exchange>>) -> io::Result<()> {
         let Some(mut requester) = Requester::new(self.application, self.seed, self.name) else {
             return Ok(());
         };
@@ -302,47 +331,71 @@ impl<'a> Work<'a> {
             if !self.clock.wait_until(at) {
                 return Ok(());
             }
-            let exchange = requester.request(self.clock.now());
-            if !self.exchange(tcp, &mut connection, exchange, exchanges)? {
-                break;
+            match self.exchange(tcp, &mut connection, &mut requester, batches)? {
+                Some(follows) => next = follows,
+                None => break,
             }
-            let now = self.clock.now();
-            next = requester.responded(now);
-            self.tell(Message::Reports {
-                flow: self.flow,
-                report: requester.report(now),
-                last: next == Next::Done,
-            });
         }
         self.clock.wait_for_end();
         Ok(())
     }
 
-    /// One exchange, over its own connection where the application has
-    /// one for each. False if the response did not come.
+    /// What is asked for at once, over its own connection where the application has one for each.
+    /// Returns what follows; `None` if a response did not come.
     fn exchange<'c>(
         &'c self,
         tcp: &'c Tcp<'_>,
         connection: &mut Option<Connection<'c>>,
-        exchange: Exchange,
-        exchanges: &Sender<Exchange>,
-    ) -> io::Result<bool> {
+        requester: &mut Requester,
+        batches: &Sender<Vec<Exchange>>,
+    ) -> io::Result<Option<Next>> {
+        let batch = requester.request(self.clock.now());
+        let ends = interleaved(&batch);
+        let requests = all(&batch, |one| one.request);
+        let is_new = connection.is_none();
         let mut open = match connection.take() {
             Some(open) => open,
-            None => match tcp.open(1, self.clock)? {
-                Some(open) => open,
-                None => return Ok(false),
-            },
+            None => {
+                let Some(mut open) = tcp.open(1, self.clock)? else {
+                    return Ok(None);
+                };
+                if let Some(tls) = &self.tls
+                    && !tls::as_client(tls, &mut open)?
+                {
+                    return Ok(None);
+                }
+                open
+            }
         };
-        let asked =
-            exchanges.send(exchange).is_ok() && open.write(exchange.request.get(), || false)?;
-        if !asked || !open.read_all(exchange.response.get())? {
-            return Ok(false);
+        if batches.send(batch).is_err() || !open.write(requests, || false)? {
+            return Ok(None);
+        }
+        if let Some(bytes) = self.tls.as_ref().and_then(|tls| tls::unread(tls, is_new))
+            && !open.read_all(bytes)?
+        {
+            return Ok(None);
+        }
+        let mut follows = None;
+        let mut read = 0;
+        for (end, place) in ends {
+            if !open.read_all(end - read)? {
+                return Ok(None);
+            }
+            read = end;
+            let now = self.clock.now();
+            follows = requester.arrived(now, place);
+            if let Some(next) = follows {
+                self.tell(Message::Reports {
+                    flow: self.flow,
+                    report: requester.report(now),
+                    last: next == Next::Done,
+                });
+            }
         }
         if !self.application.reopens() {
             *connection = Some(open);
         }
-        Ok(true)
+        Ok(follows)
     }
 
     /// The side `from` of datagrams.
@@ -352,10 +405,14 @@ impl<'a> Work<'a> {
             Some(SocketAddr::V6(_)) => 48,
             _ => 28,
         };
-        let zeros = vec![0; usize::from(u16::MAX)];
+        let mut packet = vec![0; usize::from(u16::MAX)];
         self.at_rate(|bytes| {
             let payload = (bytes.get() as usize).saturating_sub(headers);
-            match socket.send(&zeros[..payload.min(zeros.len())]) {
+            if let Some(mut deadline) = self.gauges.deadline() {
+                let number = deadline.sent(self.clock.now());
+                packet[..NUMBER].copy_from_slice(&number.to_be_bytes());
+            }
+            match socket.send(&packet[..payload.min(packet.len())]) {
                 Ok(_) => Ok(true),
                 // A packet too many for the device: a real host loses it, too.
                 Err(e) if e.raw_os_error() == Some(libc::ENOBUFS) => Ok(true),
@@ -366,10 +423,15 @@ impl<'a> Work<'a> {
 
     /// The side `to` of datagrams.
     fn receive_datagrams(&self, socket: &Socket) -> io::Result<()> {
-        let mut room = vec![std::mem::MaybeUninit::uninit(); usize::from(u16::MAX)];
+        let mut room = vec![0; usize::from(u16::MAX)];
         while !self.clock.is_over() {
-            match socket.recv(&mut room) {
-                Ok(_) => {}
+            match (&mut &*socket).read(&mut room) {
+                Ok(length) => {
+                    let number = room[..length].first_chunk::<NUMBER>();
+                    if let (Some(number), Some(mut deadline)) = (number, self.gauges.deadline()) {
+                        deadline.arrived(self.clock.now(), u64::from_be_bytes(*number));
+                    }
+                }
                 Err(e) if socket::is_patience(&e) => {}
                 Err(e) => return Err(e),
             }

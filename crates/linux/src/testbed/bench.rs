@@ -10,7 +10,7 @@ use super::ledger::Ledger;
 use super::quic::{self, Quic};
 use super::setup::Setup;
 use super::watch::Watcher;
-use super::{Error, GatewayError, Options, collect, socket};
+use super::{Error, GatewayError, Options, collect, socket, tls};
 use crate::emulator::{self, Emulator, Report};
 use bentpipe_outcome::Outcome;
 use bentpipe_random::Stream;
@@ -132,8 +132,13 @@ impl<'a> Bench<'a> {
                 Some(Gateway::start(program, scenario, boxes, &emulator)?)
             }
         };
-        let gauges: Arc<Vec<Gauges>> =
-            Arc::new(scenario.flows.iter().map(|_| Gauges::default()).collect());
+        let gauges: Arc<Vec<Gauges>> = Arc::new(
+            scenario
+                .flows
+                .iter()
+                .map(|f| Gauges::new(&f.application))
+                .collect(),
+        );
         let mut ready = Vec::with_capacity(scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
             ready.push(self.ready(index, &gauges).map_err(|why| Error::Socket {
@@ -167,11 +172,13 @@ impl<'a> Bench<'a> {
                     flow: index,
                     name: &flow.name,
                     application: &flow.application,
+                    tls: tls::flights(flow),
                     start: starts[index],
                     stop: flow.stop,
                     seed: options.seed,
                     series: options.series,
                     clock: &clock,
+                    gauges: &gauges[index],
                     messages: messages.clone(),
                 };
                 for side in work.sides(ready) {

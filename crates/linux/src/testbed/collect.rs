@@ -43,6 +43,7 @@ pub(crate) fn outcome(
     let ended_at = Time::ZERO + report.elapsed;
     let flow_of: Vec<usize> = scenario.connections().map(|part| part.flow).collect();
     ledger.note_until(ended_at, true);
+    let gauges = ledger.gauges.clone();
     let checkpoints = ledger.checkpoints.into_iter().zip(&report.checkpoints);
     let checkpoints = checkpoints.map(|((at, flows), (_, counted))| Checkpoint {
         at,
@@ -63,7 +64,11 @@ pub(crate) fn outcome(
         .zip(noted)
         .zip(starts);
     for (((flow, seen), mut noted), start) in each {
-        flows.push(of_flow(flow, *start, &seen, &noted));
+        let mut outcome = of_flow(flow, *start, &seen, &noted);
+        if let Some(deadline) = gauges[flows.len()].deadline() {
+            outcome.set_report(ClientReport::Deadline(deadline.report(ended_at)));
+        }
+        flows.push(outcome);
         let delivered = match &mut noted.quic {
             Some(quic) => quic.take_course(),
             None => seen.delivered,

@@ -9,6 +9,7 @@ use super::quic::Seen;
 use crate::sys;
 use bentpipe_cc::Phase;
 use bentpipe_outcome::SenderSample;
+use bentpipe_traffic::{Application, Deadline};
 use bentpipe_units::{Duration, Time};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,9 +23,29 @@ pub(crate) struct Gauges {
     reductions: AtomicU64,
     /// Of a flow over QUIC, which no kernel knows.
     pub(crate) quic: Arc<Mutex<Seen>>,
+    /// Its packets that have a deadline.
+    deadline: Option<Mutex<Deadline>>,
 }
 
 impl Gauges {
+    /// The counts of a flow with that application.
+    pub(crate) fn new(application: &Application) -> Gauges {
+        let limit = match application {
+            Application::ConstantRate { deadline, .. } => *deadline,
+            _ => None,
+        };
+        Gauges {
+            deadline: limit.map(|limit| Mutex::new(Deadline::new(limit))),
+            ..Gauges::default()
+        }
+    }
+
+    /// The packets of a flow that have a deadline.
+    pub(crate) fn deadline(&self) -> Option<MutexGuard<'_, Deadline>> {
+        let deadline = self.deadline.as_ref()?;
+        Some(deadline.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(crate) fn timeouts(&self) -> u64 {
         self.timeouts.load(Ordering::Relaxed)
     }

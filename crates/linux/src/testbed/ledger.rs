@@ -9,6 +9,7 @@ use super::Options;
 use super::gauges::Gauges;
 use super::message::Message;
 use super::segment::Segment;
+use super::tls;
 use super::tracker::{Change, Tracker};
 use crate::emulator::{Cause, Seen, Tap};
 use bentpipe_outcome::{FlowCounts, MAX_HEADERS};
@@ -127,7 +128,7 @@ pub(crate) struct Ledger {
     /// Times that counts are to be noted at, the next last.
     to_note: Vec<Time>,
     series: Option<Duration>,
-    gauges: Arc<Vec<Gauges>>,
+    pub(crate) gauges: Arc<Vec<Gauges>>,
     messages: Sender<Message>,
     capture: Option<SyncSender<Captured>>,
     /// Packets that the capture had no room for.
@@ -148,10 +149,15 @@ impl Ledger {
             flows: scenario
                 .flows
                 .iter()
-                .map(|flow| FlowLedger {
-                    goal: Goal::of(&flow.application, flow.split.is_some()),
-                    far: flow.split.is_some().then(Box::default),
-                    ..FlowLedger::default()
+                .map(|flow| {
+                    let sender = tls::preface(flow)[0];
+                    let is_split = flow.split.is_some();
+                    FlowLedger {
+                        goal: Goal::of(&flow.application, is_split),
+                        tracker: Tracker::after(sender),
+                        far: is_split.then(|| Box::new(Tracker::after(sender))),
+                        ..FlowLedger::default()
+                    }
                 })
                 .collect(),
             parts: parts(scenario),
@@ -355,6 +361,7 @@ mod tests {
                 rate: Rate::from_mbps(1),
                 packet_size: Bytes::new(500),
                 control: None,
+                deadline: None,
             },
         );
         let scenario = builder.build().unwrap();

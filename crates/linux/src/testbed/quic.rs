@@ -12,7 +12,7 @@ use super::application::Work;
 use super::clock::PATIENCE;
 use super::message::Message;
 use super::socket;
-use bentpipe_quic::{Datagram, Host, Settings, Side};
+use bentpipe_quic::{Datagram, Host, IP_HEADERS, Settings, Side};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, quic_settings};
 use bentpipe_tcp::{Opener, Transport};
@@ -113,7 +113,9 @@ impl Quic {
             end.host.open(work.clock.now());
         }
         let mut source = Source::new(work.application, work.seed, work.name);
-        if let Some(source) = &mut source {
+        // Who calls talks once the connection is there.
+        let mut starts = work.application.sends_datagrams().then_some(());
+        if let Some(source) = source.as_mut().filter(|_| starts.is_none()) {
             source.start(work.start);
         }
         match work.application {
@@ -139,9 +141,20 @@ impl Quic {
                 return Step::Wait(Time::MAX);
             }
             if let Some(source) = &mut source {
+                if host.may_send() && starts.take().is_some() {
+                    source.start(now);
+                }
                 while source.next() <= now {
-                    if source.sends(source.next()) {
-                        host.write(packet_size(work.application), false);
+                    if !source.sends(source.next()) {
+                        continue;
+                    }
+                    let bytes = packet_size(work.application);
+                    if let Some(mut deadline) = work.gauges.deadline() {
+                        deadline.sent(now);
+                    }
+                    match work.application.sends_datagrams() {
+                        true => host.send_datagram(bytes - u64::from(IP_HEADERS)),
+                        false => host.write(bytes, false),
                     }
                 }
                 next = next.min(source.next());
@@ -159,25 +172,38 @@ impl Quic {
             }
             end.host.open(work.clock.now());
         }
-        end.run(|_, _, _| Step::Wait(Time::MAX))
+        end.run(|host, now, _| {
+            while let Some(number) = host.take_datagram() {
+                if let Some(mut deadline) = work.gauges.deadline() {
+                    deadline.arrived(now, number);
+                }
+            }
+            Step::Wait(Time::MAX)
+        })
     }
 
     /// The side `from` of exchanges: it answers those that come through `asked` when their requests
     /// have arrived.
-    pub(crate) fn answer(&self, work: &Work<'_>, asked: &Receiver<Exchange>) -> io::Result<()> {
-        let mut due: Option<Exchange> = None;
+    pub(crate) fn answer(
+        &self,
+        work: &Work<'_>,
+        asked: &Receiver<Vec<Exchange>>,
+    ) -> io::Result<()> {
+        // By their numbers, in the order in which they are asked.
+        let mut due: Vec<Exchange> = Vec::new();
         self.end(0, false, work)?.run(|host, _, _| {
             // What is asked for is known here before its request arrives.
-            due = due.or_else(|| asked.try_recv().ok());
-            if due.is_some_and(|exchange| host.answer(exchange.response.get())) {
-                due = None;
+            due.extend(asked.try_iter().flatten());
+            let of = |number: u64| due.get(usize::try_from(number).ok()?);
+            while let Some(exchange) = host.requested().and_then(of) {
+                host.answer_urgently(exchange.response.get(), exchange.urgency);
             }
             Step::Wait(Time::MAX)
         })
     }
 
     /// The side `to` of exchanges: it asks.
-    pub(crate) fn ask(&self, work: &Work<'_>, exchanges: &Sender<Exchange>) -> io::Result<()> {
+    pub(crate) fn ask(&self, work: &Work<'_>, batches: &Sender<Vec<Exchange>>) -> io::Result<()> {
         let Some(mut requester) = Requester::new(work.application, work.seed, work.name) else {
             return Ok(());
         };
@@ -186,12 +212,16 @@ impl Quic {
         }
         let mut end = self.end(1, true, work)?;
         end.host.open(work.clock.now());
-        let mut asked = 0;
-        // When to ask; `None` until the response is here.
+        // How many were asked before the last batch, and those that it has.
+        let (mut before, mut asked) = (0, 0);
+        // When to ask; `None` until the responses are here.
         let mut next = Some(work.start);
         end.run(|host, now, news| {
-            if next.is_none() && host.completed() == asked {
-                let follows = requester.responded(now);
+            while let Some(number) = host.responded() {
+                let place = usize::try_from(number.saturating_sub(before)).unwrap_or(usize::MAX);
+                let Some(follows) = requester.arrived(now, place) else {
+                    continue;
+                };
                 news.push(Message::Reports {
                     flow: work.flow,
                     report: requester.report(now),
@@ -210,12 +240,15 @@ impl Quic {
                 Some(at) if work.stops_before(at) => Step::Done,
                 Some(at) if at > now => Step::Wait(at),
                 Some(_) => {
-                    let exchange = requester.request(now);
-                    if exchanges.send(exchange).is_err() {
+                    let batch = requester.request(now);
+                    before += asked;
+                    asked = batch.len() as u64;
+                    for exchange in &batch {
+                        host.ask(exchange.request.get());
+                    }
+                    if batches.send(batch).is_err() {
                         return Step::Done;
                     }
-                    host.ask(exchange.request.get());
-                    asked += 1;
                     next = None;
                     Step::Wait(Time::MAX)
                 }

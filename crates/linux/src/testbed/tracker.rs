@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Debug, Default)]
 pub(crate) struct Tracker {
     connection: Connection,
+    /// Bytes of the side that sends the data that precede them: its part of TLS' handshake.
+    preface: u64,
     /// Of the connections before it, the bytes that arrived in order.
     delivered_before: u64,
     acknowledged_before: u64,
@@ -67,13 +69,21 @@ pub(crate) enum Change {
 }
 
 impl Tracker {
-    /// Bytes that arrived in order.
+    /// A tracker of connections whose data follow `preface` bytes.
+    pub(crate) fn after(preface: u64) -> Tracker {
+        Tracker {
+            preface,
+            ..Tracker::default()
+        }
+    }
+
+    /// Bytes of data that arrived in order.
     pub(crate) fn delivered(&self) -> u64 {
-        self.delivered_before + self.connection.arrived_to
+        (self.delivered_before + self.connection.arrived_to).saturating_sub(self.preface)
     }
 
     pub(crate) fn acknowledged(&self) -> u64 {
-        self.acknowledged_before + self.connection.acknowledged
+        (self.acknowledged_before + self.connection.acknowledged).saturating_sub(self.preface)
     }
 
     /// What its packets say of the counters of a flow.
@@ -186,11 +196,13 @@ impl Tracker {
         let Some(first) = connection.first else {
             return;
         };
-        self.first_data_at.get_or_insert(at);
         self.sent += u64::from(payload);
         self.packets_sent += 1;
         let from = unwrapped(connection.sent_to, first, sequence);
         let to = from + u64::from(payload);
+        if to > self.preface {
+            self.first_data_at.get_or_insert(at);
+        }
         if to > connection.sent_to {
             connection.sent_to = to;
             connection.outstanding.push_back((to, at, true));
@@ -265,6 +277,9 @@ impl Tracker {
     }
 
     fn delivery(&mut self, at: Time) {
+        if self.delivered() == 0 {
+            return;
+        }
         self.first_delivery_at.get_or_insert(at);
         self.last_delivery_at = Some(at);
     }

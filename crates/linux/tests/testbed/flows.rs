@@ -142,6 +142,7 @@ fn several_flows_share_a_link() {
         rate: Rate::from_bps(400_000),
         packet_size: Bytes::new(200),
         control: None,
+        deadline: None,
     };
     builder
         .flow("voice", client, server, voice)
@@ -288,6 +289,7 @@ fn a_socket_that_fails_is_an_error() {
             rate: Rate::from_bps(64_000),
             packet_size: Bytes::new(200),
             control: None,
+            deadline: None,
         },
     );
     builder.duration(Duration::from_secs(30));

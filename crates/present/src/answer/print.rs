@@ -336,6 +336,9 @@ fn of_users(answer: &Answer) -> Vec<Field<'_>> {
     };
     let activities = answer.traffic.activities();
     if activities.contains(&Activity::Web) {
+        if answer.page_objects() > 1 {
+            fields.push(field(Column::number("drawn [s]"), mean(|u| u.render_s)));
+        }
         fields.push(field(Column::number("object [s]"), mean(|u| u.object_s)));
     }
     if activities.contains(&Activity::Video) {
@@ -452,6 +455,12 @@ pub fn words(answer: &Answer) -> String {
             false => " -: not measured: it cannot win, or there was no time.",
         };
     }
+    if answer.page_objects() > 1 {
+        text += &format!(
+            " drawn: when the document of a page and the first fifth of its {} objects are there.",
+            answer.page_objects()
+        );
+    }
     if answer.traffic.has_calls() {
         text += &format!(
             " missed: packets of calls that are lost, or late by more than {CALL_DEADLINE}."
@@ -469,9 +478,15 @@ pub fn words(answer: &Answer) -> String {
         text += " IW: packets that a connection begins with, 10 by default.";
     }
     if answer.has_quic() {
-        text += " QUIC: its handshake has TLS's in it; the TCP of other rows has none, and with TLS \
-                 1.3 would take a round trip more for each connection. 0-RTT: users have been there \
-                 before.";
+        text += " QUIC: its handshake has TLS's in it; the TCP of other rows has none, and `+ TLS` \
+                 gives it one.";
+    }
+    if answer.candidates.iter().any(|c| c.setting.tls) {
+        text +=
+            " TLS: the handshake of TLS 1.3 precedes the data, a round trip for each connection.";
+    }
+    if answer.candidates.iter().any(|c| c.setting.zero_rtt) {
+        text += " 0-RTT: users have been there before.";
     }
     if answer.candidates.iter().any(|c| c.name.starts_with("bp_")) {
         text += " bp_: loaded into the kernel by bentpipe.";

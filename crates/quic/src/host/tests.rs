@@ -371,6 +371,60 @@ fn requests_are_answered_on_their_streams() {
     assert!(!bed.hosts[1].answer(1), "nothing is asked any more");
 }
 
+/// What is more urgent arrives first, although it was asked for later.
+#[test]
+fn urgent_responses_come_before_others() {
+    let mut bed = Bed::new(ours("cubic", &Settings::default(), 7), || {
+        Link::new(10, 50, 500)
+    });
+    bed.hosts[0].open(Time::ZERO);
+    for _ in 0..4 {
+        bed.hosts[0].ask(400);
+    }
+    let mut order = Vec::new();
+    bed.run(|[client, server]| {
+        while let Some(number) = server.requested() {
+            let urgency = if number == 2 { 1 } else { 3 };
+            server.answer_urgently(100_000, urgency);
+        }
+        order.extend(std::iter::from_fn(|| client.responded()));
+        client.completed() == 4
+    });
+    assert_eq!(order[0], 2);
+    order.sort_unstable();
+    assert_eq!(order, [0, 1, 2, 3]);
+}
+
+/// A datagram that is lost is not sent again, and the largest fills a packet.
+#[test]
+fn datagrams_are_sent_once() {
+    let settings = Settings {
+        mtu: Some(1_200),
+        ..Settings::default()
+    };
+    let mut bed = Bed::new(ours("cubic", &settings, 7), || {
+        let mut link = Link::new(10, 50, 500);
+        link.loses = 10;
+        link
+    });
+    bed.hosts[0].open(Time::ZERO);
+    let largest = crate::largest_datagram(1_200);
+    let mut arrived = Vec::new();
+    let mut sent = 0;
+    bed.run(|[client, server]| {
+        if client.is_connected() && sent < 200 {
+            client.send_datagram(largest);
+            sent += 1;
+        }
+        arrived.extend(std::iter::from_fn(|| server.take_datagram()));
+        sent == 200 && arrived.last() >= Some(&195)
+    });
+    assert!((150..200).contains(&arrived.len()), "{}", arrived.len());
+    assert!(arrived.is_sorted_by(|a, b| a < b));
+    let bytes = bed.hosts[1].received();
+    assert_eq!(bytes, arrived.len() as u64 * largest);
+}
+
 /// Who answers with a rate-based control is spaced by it, although the stream has taken it all.
 #[test]
 fn a_response_is_paced() {

@@ -177,6 +177,38 @@ fn transport(
                          of TCP",
                     ))
                 }
+                Some(Incompatibility::Datagrams) => {
+                    let message = "datagrams need no TCP";
+                    let error = Diagnostic::new(entry.place, message).label("not used");
+                    report(error.help("remove the key, or write a transport of QUIC"))
+                }
+                Some(Incompatibility::DatagramSize { smallest, largest }) => {
+                    let message = "a packet of QUIC carries no datagram of that size";
+                    let error = Diagnostic::new(entry.place, message).label("this transport");
+                    report(error.help(format!(
+                        "`packet_size`, with the headers of IP and UDP around it, is from \
+                         `{smallest} B` to `{largest} B`; a larger `mss` in the transport has room \
+                         for more"
+                    )))
+                }
+                Some(Incompatibility::Tls) => {
+                    let message = "TLS precedes the data of one connection";
+                    let error = Diagnostic::new(entry.place, message);
+                    let error = error.label("cannot open one for each page");
+                    report(error.help(
+                        "write `connection = \"persistent\"` in the application, or a transport \
+                         without `tls`",
+                    ))
+                }
+                Some(Incompatibility::Objects) => {
+                    let message = "pages of several objects share a connection";
+                    let error = Diagnostic::new(entry.place, message);
+                    let error = error.label("does not open one for each page");
+                    report(error.help(
+                        "write `connection = \"persistent\"` in the application, or leave \
+                         `objects` out",
+                    ))
+                }
                 Some(Incompatibility::Connections) => {
                     let message = "the agents of ns-2 know one connection";
                     let error = Diagnostic::new(entry.place, message);

@@ -13,18 +13,26 @@ const LARGEST_PAYLOAD: u32 = 65_000;
 const OF_QUIC_ALONE: [&str; 3] = ["resumption", "opener", "initial_receive_window"];
 
 /// Reports what only QUIC has, in a transport that runs TCP.
-pub(super) fn unneeded(table: &TransportTable) -> Result<(), Reported> {
+pub(super) fn unneeded(
+    table: &TransportTable,
+    settings: &TransportSettings,
+) -> Result<(), Reported> {
     let context = &table.context;
     let given = OF_QUIC_ALONE
         .iter()
+        .filter(|key| **key != "resumption" || settings.tls != Some(true))
         .find_map(|key| Some((key, context.table.get(key)?)));
     let Some((key, entry)) = given else {
         return Ok(());
     };
+    let (of, add) = match *key {
+        "resumption" => ("QUIC and TLS", "`protocol = \"quic\"` or `tls = true`"),
+        _ => ("QUIC", "`protocol = \"quic\"`"),
+    };
     let what = &context.what;
-    let message = format!("`{key}` is a setting of QUIC, and {what} runs TCP");
+    let message = format!("`{key}` is a setting of {of}, and {what} runs TCP");
     let error = Diagnostic::new(entry.key_place, message).label("not used");
-    Err(context.report(error.help("add `protocol = \"quic\"`, or remove the key")))
+    Err(context.report(error.help(format!("add {add}, or remove the key"))))
 }
 
 /// Reports what QUIC does not have or cannot carry.

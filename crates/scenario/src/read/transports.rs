@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         if settings.protocol == Some(Protocol::Quic) {
             quic::check(one, table, &settings)?;
         } else {
-            quic::unneeded(table)?;
+            quic::unneeded(table, &settings)?;
         }
         // What parameters must fulfil together, such as one slope for each
         // threshold, only the congestion control itself knows.
@@ -434,6 +434,7 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         buffers: plain(&table.buffers)?,
         offload: plain(&table.offload)?,
         protocol: plain(&table.protocol)?,
+        tls: plain(&table.tls)?,
         resumption: plain(&table.resumption)?,
         opener: plain(&table.opener)?,
         initial_receive_window: plain(&table.initial_receive_window)?,

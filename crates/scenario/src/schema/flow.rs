@@ -8,7 +8,7 @@ use bentpipe_document::schema::{HEADER, Kind, SPAN, integer, number};
 use bentpipe_document::{Item, Reported, Table, Value, kinds, table};
 use bentpipe_middlebox::{Ipsec, IpsecMode};
 use bentpipe_traffic::{
-    self as traffic, Application, PageConnection, RateControl, VideoSettings, WebSettings,
+    self as traffic, Application, Objects, PageConnection, RateControl, VideoSettings, WebSettings,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -21,9 +21,9 @@ table! {
     from: Item [Kind::Name("node")], required;
     /// the side that receives the data
     to: Item [Kind::Name("node")], required;
-    /// the TCP that carries it: one of `bentpipe transports`, or one of the scenario's own
+    /// what carries it: one of `bentpipe transports`, or one of the scenario's own
     transport: Item [Kind::Name("transport")],
-        or "required, but for constant-rate and video with `control`, which have none, and on-off, which may have none";
+        or "required, but for constant-rate, which may have one of QUIC, on-off, which may have one, and whatever has a `control`, which has none";
     /// what it carries
     application: ApplicationTable, required;
     /// when it starts
@@ -97,7 +97,7 @@ kinds! {
         /// pause between a complete response and the next request
         think_time: Duration, default "0 s";
     } => { Application::RequestResponse { request, response, count, think_time } }
-    /// datagrams at a constant bit rate, without a transport
+    /// datagrams at a constant bit rate: of UDP, without a transport, or with one of QUIC
     ConstantRate "constant-rate",
         example "[flow.voice]\nfrom = \"server\"\nto = \"client\"\n\
                  application = { kind = \"constant-rate\", rate = \"64 kbit/s\", packet_size = \"200 B\" }"
@@ -108,7 +108,9 @@ kinds! {
         packet_size: Bytes [IP_PACKET], default "1500 B";
         /// what keeps it below that rate, as the path demands
         control: RateControlTable, or "none: it sends at that rate";
-    } => { Application::ConstantRate { rate, packet_size, control } }
+        /// packets that take longer are late: what a call can wait
+        deadline: Duration [SPAN], or "nobody counts late packets";
+    } => { Application::ConstantRate { rate, packet_size, control, deadline } }
     /// a constant bit rate in on-periods, nothing in off-periods: datagrams, or writes to a
     /// transport
     OnOff "on-off",
@@ -144,6 +146,9 @@ kinds! {
         request: Bytes, default "400 B";
         /// a connection for each page, or one for all
         connection: PageConnection { all PageConnection::ALL }, default "persistent";
+        /// the objects of a page: the reader asks for the document, and when it is there for all
+        /// that it names at once; over TCP as over HTTP/2, over QUIC as over HTTP/3
+        objects: ObjectsTable, or "a page is one object";
         /// how many pages
         count: u32 [integer(1, 1_000_000_000)], or "without end";
     } => {
@@ -151,11 +156,11 @@ kinds! {
         let deviation = deviation.unwrap_or(usual.deviation);
         let largest = largest.unwrap_or(usual.largest);
         Application::Web(WebSettings {
-            mean, deviation, largest, reading, request, connection, count,
+            mean, deviation, largest, reading, request, connection, objects, count,
         })
     } <= {
         Application::Web(WebSettings {
-            mean, deviation, largest, reading, request, connection, count,
+            mean, deviation, largest, reading, request, connection, objects, count,
         })
  }
     /// `to` watches a video of constant quality, of which it asks for one segment after the other
@@ -188,6 +193,21 @@ kinds! {
             segment, bitrate, startup, buffer, length, request, control,
         })
  }
+}
+
+table! {
+    /// the objects of a page
+    pub(crate) ObjectsTable at "flow.NAME.application.objects", called "`objects` of",
+        example "[flow.download.application]\nkind = \"web\"\nobjects = { count = 70, priorities = false }";
+    /// how many, the document included
+    count: u32 [integer(2, 10_000)], default 70;
+    /// bytes of the document; at most half of the page
+    document: Bytes, default "30 kB";
+    /// part of the other objects without which a browser draws nothing, such as style sheets
+    blocking: f64 [number(0.0, 1.0)], default 0.2;
+    /// the server sends what drawing waits for first (RFC 9218); else all objects take turns
+    priorities: bool, default true;
+    => [Bytes] Objects { count, document, blocking, priorities }
 }
 
 kinds! {

@@ -23,9 +23,12 @@ table! {
     /// discovery finds), `pacing` that of quinn where it is left out (5/4 of the window in a round
     /// trip), `delayed_ack` what the sender asks of the receiver (ACK frequency), `offload` whether
     /// packets leave in batches of up to ten; `profile`, `recovery`, `timestamps`,
-    /// `limited_transmit`, `recovery_fix`, `undo`, `minimum_rto`, `polling`, `buffers` are TCP's
+    /// `limited_transmit`, `recovery_fix`, `undo`, `minimum_rto`, `polling`, `buffers`, `tls` are TCP's
     protocol: Protocol { all Protocol::ALL }, or "the base's, or `tcp`";
-    /// what the client of a QUIC connection has of an earlier one to the same server: `1-rtt` is a
+    /// TLS 1.3 between TCP and the data: its handshake of a round trip more comes first, as long as
+    /// QUIC's, from the end that opens the connection to the other and back
+    tls: bool, or "the base's, or false";
+    /// what the client of QUIC or TLS has of an earlier connection to the same server: `1-rtt` is a
     /// session ticket, with which the server sends no certificates; with `0-rtt` data leave in the
     /// first flight, too
     resumption: Resumption { all Resumption::ALL }, or "the base's, or none";

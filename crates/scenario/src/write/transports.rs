@@ -193,6 +193,12 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
     if t.kernel.single_segments {
         table.put("offload", false);
     }
+    if let Some(resumption) = &t.tls {
+        table.put("tls", true);
+        if *resumption != Resumption::None {
+            table.put("resumption", word_of(&Resumption::ALL, resumption));
+        }
+    }
     if !t.polling.is_default() {
         table.put("polling", PollingTable::written(&t.polling));
     }

@@ -74,6 +74,25 @@ mistakes! {
     unknown_key_at_the_top: ["duration =" => "lenght = 3\nduration ="];
     unknown_key_of_a_kind: ["packet_error_rate = 0.01" => "packet_error_rate = 0.01, burst = 3"];
     unknown_transport: ["transport = \"mine\"" => "transport = \"mtis\""];
+    datagrams_over_tcp: ["application = { kind = \"transfer\", size = \"3 MB\" }" => "application = { kind = \"constant-rate\", rate = \"64 kbit/s\" }"];
+    datagrams_too_large: [
+        "base = \"mtsi\"\nthresholds = [10, 20, 30]" => "base = \"cubic\"\nprotocol = \"quic\"",
+        "application = { kind = \"transfer\", size = \"3 MB\" }" => "application = { kind = \"constant-rate\", rate = \"64 kbit/s\" }",
+    ];
+    resumption_without_tls: ["base = \"mtsi\"" => "base = \"mtsi\"\nresumption = \"0-rtt\""];
+    opener_without_quic: ["base = \"mtsi\"" => "base = \"mtsi\"\ntls = true\nopener = \"to\""];
+    tls_over_quic: ["base = \"mtsi\"\nthresholds = [10, 20, 30]" => "base = \"cubic\"\nprotocol = \"quic\"\ntls = true"];
+    tls_one_way: ["base = \"mtsi\"" => "base = \"mtsi\"\nprofile = \"ns-2\"\ntls = true"];
+    tls_for_each_page: [
+        "base = \"mtsi\"" => "base = \"mtsi\"\ntls = true",
+        "application = { kind = \"transfer\", size = \"3 MB\" }" => "application = { kind = \"web\", connection = \"page\" }",
+    ];
+    objects_for_each_page: [
+        "application = { kind = \"transfer\", size = \"3 MB\" }" => "application = { kind = \"web\", connection = \"page\", objects = {} }",
+    ];
+    one_object: [
+        "application = { kind = \"transfer\", size = \"3 MB\" }" => "application = { kind = \"web\", objects = { count = 1, blocking = 2 } }",
+    ];
     unknown_transport_far_from_any: ["transport = \"mine\"" => "transport = \"quic-bbr-v3\""];
     unknown_base: ["base = \"mtsi\"" => "base = \"newrino\""];
     unknown_node: ["to = \"client\"" => "to = \"cleint\""];

@@ -194,6 +194,7 @@ fn a_program_adds_middleboxes() {
         rate: Rate::from_mbps(1),
         packet_size: Bytes::new(1000),
         control: None,
+        deadline: None,
     };
     builder.flow("f", a, c, udp);
     let snoop = Settings::Snoop(SnoopSettings::default());

@@ -17,6 +17,7 @@ fn scenario(queue: QueueSettings) -> Scenario {
         rate: Rate::from_mbps(1),
         packet_size: Bytes::new(1000),
         control: None,
+        deadline: None,
     };
     builder.flow("f", a, b, stream);
     builder.build().unwrap()

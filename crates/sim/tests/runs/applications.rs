@@ -69,6 +69,7 @@ fn datagrams_keep_their_rate() {
         rate: Rate::from_bps(500_000),
         packet_size: Bytes::new(1_000),
         control: None,
+        deadline: None,
     };
     let line = Line {
         duration: Duration::from_secs(100),
@@ -102,6 +103,7 @@ fn a_spike_begins_and_ends_when_it_is_told() {
         rate: Rate::from_mbps(5),
         packet_size: Bytes::new(1500),
         control: None,
+        deadline: None,
     };
     let at = |s| Time::ZERO + Duration::from_secs(s);
     let mut line = long_line().with(spike, None);

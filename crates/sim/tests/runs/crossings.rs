@@ -35,6 +35,7 @@ fn stream() -> Application {
         rate: Rate::from_bps(980_000),
         packet_size: Bytes::new(980),
         control: None,
+        deadline: None,
     }
 }
 

@@ -20,6 +20,7 @@ fn busy() -> Line {
         rate: Rate::from_bps(300_000),
         packet_size: Bytes::new(500),
         control: None,
+        deadline: None,
     };
     Line {
         duration: Duration::from_secs(120),

@@ -151,6 +151,7 @@ pub(crate) fn named(congestion_control: &str, recovery: Recovery) -> Transport {
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
         quic: None,
+        tls: None,
         kernel: bentpipe_tcp::KernelSettings::DEFAULT,
     }
 }

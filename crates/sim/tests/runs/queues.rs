@@ -133,6 +133,7 @@ fn fq_codel_shares_a_link_with_flows_that_do_not_yield() {
             rate: Rate::from_mbps(9),
             packet_size: Bytes::new(1500),
             control: None,
+            deadline: None,
         };
         line = line.with(datagrams, None);
         for _ in 0..3 {

@@ -37,6 +37,7 @@ fn stream() -> Application {
         rate: Rate::from_bps(800_000),
         packet_size: Bytes::new(1000),
         control: None,
+        deadline: None,
     }
 }
 

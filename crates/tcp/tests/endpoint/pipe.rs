@@ -40,6 +40,7 @@ pub(crate) fn plain() -> Transport {
         minimum_rto: None,
         polling: bentpipe_tcp::Polling::default(),
         quic: None,
+        tls: None,
         kernel: bentpipe_tcp::KernelSettings::DEFAULT,
     }
 }

@@ -18,6 +18,7 @@ fn settings(control: RateControl) -> StreamSettings {
         rate: Rate::from_mbps(1),
         packet_size: Bytes::new(1250),
         control: Some(control),
+        deadline: None,
     };
     StreamSettings::of(&application).unwrap()
 }
