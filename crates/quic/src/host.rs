@@ -15,9 +15,9 @@ use bentpipe_units::{Duration as Span, Rate, Time};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::{
-    ClientConfig, ConnectionEvent, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
-    EndpointConfig, Event, ServerConfig, Side, StreamEvent, Transmit, ValidationTokenConfig,
-    VarInt,
+    ClientConfig, ConnectionError, ConnectionEvent, ConnectionHandle, DatagramEvent, EcnCodepoint,
+    Endpoint, EndpointConfig, Event, ServerConfig, Side, StreamEvent, Transmit,
+    ValidationTokenConfig, VarInt,
 };
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -328,6 +328,10 @@ impl Host {
                     self.is_connected = true;
                     fills = true;
                 }
+                // One of the two ends has nothing more to do.
+                Event::ConnectionLost {
+                    reason: ConnectionError::ApplicationClosed(_) | ConnectionError::LocallyClosed,
+                } => {}
                 Event::ConnectionLost { reason } => self.error = Some(reason.to_string()),
                 Event::Stream(StreamEvent::Opened { dir }) => {
                     while let Some(stream) = connection.streams().accept(dir) {

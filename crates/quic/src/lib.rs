@@ -15,6 +15,7 @@
 //!
 //! The same seed and the same arrivals give the same bytes.
 
+mod arrived;
 mod clock;
 pub mod controller;
 mod datagrams;

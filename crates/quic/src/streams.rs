@@ -1,9 +1,10 @@
 //! What an end sends and receives on its streams: one stream of data one way, and exchanges of a
 //! request and a response, each on a stream of its own as in HTTP/3.
 
+use crate::arrived::Arrived;
 use bytes::Bytes;
-use quinn_proto::{Connection, Dir, ReadError, StreamId, VarInt};
-use std::collections::VecDeque;
+use quinn_proto::{Connection, Dir, StreamId, VarInt};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The urgency of what says nothing of it (RFC 9218, section 4.1).
 pub(crate) const USUAL_URGENCY: u8 = 3;
@@ -110,6 +111,8 @@ pub(crate) struct Exchanges {
     unanswered: VecDeque<StreamId>,
     /// Responses that have arrived in whole and were not looked at yet, oldest first.
     responses: VecDeque<StreamId>,
+    /// What of each stream has arrived, until it is complete.
+    incoming: BTreeMap<StreamId, Arrived>,
     /// Requests or responses that have arrived in whole.
     pub(crate) completed: u64,
     has_answered: bool,
@@ -181,9 +184,16 @@ impl Exchanges {
         self.has_answered
     }
 
-    /// Reads what a stream has in order; returns the bytes.
+    /// Reads what a stream has; returns the bytes that are in order with it.
     pub(crate) fn read(&mut self, connection: &mut Connection, stream: StreamId) -> u64 {
-        let (bytes, ended) = read(connection, stream);
+        let (bytes, ended) = self
+            .incoming
+            .entry(stream)
+            .or_default()
+            .read(connection, stream);
+        if ended {
+            self.incoming.remove(&stream);
+        }
         if ended && stream.dir() == Dir::Bi {
             self.completed += 1;
             match stream.initiator() == connection.side() {
@@ -193,23 +203,4 @@ impl Exchanges {
         }
         bytes
     }
-}
-
-/// Reads what a stream has in order; returns the bytes, and whether that was its end.
-fn read(connection: &mut Connection, stream: StreamId) -> (u64, bool) {
-    let mut stream = connection.recv_stream(stream);
-    let Ok(mut chunks) = stream.read(true) else {
-        return (0, false);
-    };
-    let mut bytes = 0;
-    let ended = loop {
-        match chunks.next(usize::MAX) {
-            Ok(Some(chunk)) => bytes += chunk.bytes.len() as u64,
-            Ok(None) => break true,
-            Err(ReadError::Blocked | ReadError::Reset(_)) => break false,
-        }
-    };
-    // The next `transmit` sends the windows that this opens.
-    let _ = chunks.finalize();
-    (bytes, ended)
 }

@@ -103,6 +103,7 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
     /// Runs to the end and returns what the run yielded.
     pub(crate) fn run(mut self) -> Result<Outcome, RunError> {
         self.execute()?;
+        self.find_lost_connection()?;
         Ok(collect::outcome(
             self.scenario,
             self.options,
@@ -364,6 +365,22 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
             self.net.now = at;
             let checkpoint = collect::mark(self.scenario, &self.flows, &mut self.net);
             self.checkpoints.push(checkpoint);
+        }
+    }
+
+    /// Finds a connection that one of its ends has given up: its flow would look as if it were slow.
+    fn find_lost_connection(&self) -> Result<(), RunError> {
+        let lost = self.flows.iter().zip(&self.scenario.flows);
+        let mut lost = lost.filter_map(|(running, flow)| match &running.ends {
+            Ends::Quic(quic) => Some((flow, quic.error()?)),
+            _ => None,
+        });
+        match lost.next() {
+            Some((flow, reason)) => Err(RunError::ConnectionLost {
+                flow: flow.name.clone(),
+                reason: reason.to_owned(),
+            }),
+            None => Ok(()),
         }
     }
 

@@ -127,6 +127,14 @@ pub enum RunError {
         /// Which control, when, and what was wrong.
         fault: Box<Fault>,
     },
+    /// An end of a QUIC connection has given it up.
+    #[error("flow `{flow}`: its QUIC connection was lost: {reason}")]
+    ConnectionLost {
+        /// Name of the flow.
+        flow: String,
+        /// Why, in words of the library.
+        reason: String,
+    },
     /// A transport could not be built.
     #[error("flow `{flow}`: {reason}")]
     Transport {

@@ -246,6 +246,11 @@ impl QuicFlow {
         self.hosts[0].is_acknowledged()
     }
 
+    /// Why the connection was lost, if it was.
+    pub(crate) fn error(&self) -> Option<&str> {
+        self.hosts.iter().find_map(Host::error)
+    }
+
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.hosts.iter().find_map(Host::fault)
     }

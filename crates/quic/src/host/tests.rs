@@ -425,6 +425,27 @@ fn datagrams_are_sent_once() {
     assert_eq!(bytes, arrived.len() as u64 * largest);
 }
 
+/// More gaps than quinn-proto keeps for who reads in order: of two seconds of a fast path every second
+/// packet is lost.
+#[test]
+fn a_stream_of_many_gaps_goes_on() {
+    let settings = Settings {
+        initial_window: 5_000.0,
+        pacing: Pacing::Off,
+        ..Settings::default()
+    };
+    let mut bed = Bed::new(ours("cubic", &settings, 7), || {
+        let mut link = Link::new(1_000, 300, 10_000);
+        link.loses = 2;
+        link
+    });
+    bed.hosts[0].open(Time::ZERO);
+    bed.hosts[0].write(8_000_000, true);
+    bed.run(|[sender, _]| sender.is_acknowledged());
+    assert_eq!(bed.hosts[1].received(), 8_000_000);
+    assert_eq!(bed.hosts[0].error(), None);
+}
+
 /// Who answers with a rate-based control is spaced by it, although the stream has taken it all.
 #[test]
 fn a_response_is_paced() {
