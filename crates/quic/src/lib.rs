@@ -12,6 +12,7 @@
 //! - [`session`] is a cryptographic session that keeps every length of TLS 1.3 and costs no cipher.
 //! - [`controller`] runs bentpipe's congestion controls as quinn's controller, in the simulator and
 //!   in the gateway.
+//! - [`wire`] reads datagrams as packets with their frames, for logs.
 //!
 //! The same seed and the same arrivals give the same bytes.
 
@@ -24,6 +25,7 @@ mod seeds;
 pub mod session;
 mod settings;
 mod streams;
+pub mod wire;
 
 pub use clock::Clock;
 pub use host::{Datagram, Host, Sum};

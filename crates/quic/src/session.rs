@@ -27,6 +27,8 @@
 
 mod keys;
 
+pub(crate) use keys::{TAG, number_in};
+
 use bytes::Buf;
 use keys::{Level, early, keys, pair};
 use quinn_proto::crypto::{

@@ -1,5 +1,6 @@
 use super::*;
 use crate::session::Resumption;
+use crate::wire::Frame;
 use bentpipe_cc::{Parameters, build};
 use bentpipe_units::Bytes as Size;
 use proptest::prelude::*;
@@ -448,6 +449,49 @@ fn early_data_that_are_lost_come_again() {
         });
         let took = bed.transfer(100_000).as_secs();
         assert!(took < 40.0, "{took} s with one in {loses} lost");
+    }
+}
+
+/// Every datagram is read to its end, frame by frame, and what is read makes sense.
+#[test]
+fn datagrams_are_read_whole() {
+    for resumption in [Resumption::None, Resumption::ZeroRtt] {
+        let settings = Settings {
+            resumption,
+            acks: Some((10, Span::from_millis(25))),
+            ..Settings::default()
+        };
+        let mut bed = Bed::new(ours("cubic", &settings, 5), || {
+            let mut link = Link::new(10, 50, 100);
+            link.loses = 50;
+            link
+        });
+        bed.transfer(1_000_000);
+        let mut newest = [[None; 3]; 2];
+        let mut arrived = vec![false; 1_000_000];
+        for (_, side, datagram) in &bed.wire {
+            let packets = crate::wire::read(datagram);
+            let lengths: u32 = packets.iter().map(|packet| packet.length).sum();
+            assert_eq!(lengths as usize, datagram.len());
+            for packet in packets {
+                let space = packet.kind.space();
+                assert!(newest[*side][space] < Some(packet.number), "{packet:?}");
+                newest[*side][space] = Some(packet.number);
+                for frame in packet.frames {
+                    match frame {
+                        Frame::Unknown(_) => panic!("{frame:?}"),
+                        Frame::Ack { ranges, .. } => {
+                            assert!(Some(ranges[0][1]) <= newest[1 - side][space]);
+                        }
+                        Frame::Stream { offset, length, .. } => {
+                            arrived[offset as usize..][..length as usize].fill(true);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        assert!(arrived.iter().all(|byte| *byte));
     }
 }
 
