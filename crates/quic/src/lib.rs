@@ -32,5 +32,8 @@ pub use host::{Datagram, Host, Sum};
 pub use quinn_proto::Side;
 pub use settings::{Own, Pacing, SMALLEST_PAYLOAD, Settings, SettingsError};
 
+/// This build has TLS with its ciphers ([`session::Ciphers::Tls`]).
+pub const HAS_TLS: bool = cfg!(feature = "tls");
+
 /// Headers of IPv4 and UDP around each datagram, bytes.
 pub const IP_HEADERS: u16 = 28;

@@ -1,8 +1,8 @@
 //! What a transport over QUIC runs: the settings of its endpoints, and the controls that it cannot.
 
-use bentpipe_quic::session::Resumption as Ticket;
+use bentpipe_quic::session::{Ciphers as Protection, Resumption as Ticket};
 use bentpipe_quic::{Pacing, Settings};
-use bentpipe_tcp::{Resumption, Transport};
+use bentpipe_tcp::{Ciphers, Resumption, Transport};
 
 /// The settings of the endpoints of a QUIC connection with this transport.
 #[must_use]
@@ -34,6 +34,10 @@ pub fn quic_settings(transport: &Transport) -> Settings {
             Resumption::None => Ticket::None,
             Resumption::OneRtt => Ticket::OneRtt,
             Resumption::ZeroRtt => Ticket::ZeroRtt,
+        },
+        ciphers: match quic.map(|quic| quic.ciphers).unwrap_or_default() {
+            Ciphers::None => Protection::None,
+            Ciphers::Tls => Protection::Tls,
         },
         ..defaults
     }

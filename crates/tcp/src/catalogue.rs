@@ -27,8 +27,8 @@ pub use named::{
 
 use crate::profile::StackKind;
 use crate::{
-    Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Opener, Pacing,
-    Polling, Protocol, QuicSettings, Recovery, Resumption, Transport, TransportError,
+    Buffers, Ciphers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Opener,
+    Pacing, Polling, Protocol, QuicSettings, Recovery, Resumption, Transport, TransportError,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -113,6 +113,8 @@ pub struct TransportSettings {
     pub resumption: Option<Resumption>,
     /// The end that opens a connection of QUIC: the sender where no layer says.
     pub opener: Option<Opener>,
+    /// What protects the packets of QUIC: nothing where no layer says.
+    pub ciphers: Option<Ciphers>,
     /// What a receiver of QUIC has room for at the start: its buffer where no layer says.
     pub initial_receive_window: Option<Bytes>,
 }
@@ -200,6 +202,7 @@ impl TransportSettings {
             protocol: self.protocol.or(below.protocol),
             resumption: self.resumption.or(below.resumption),
             opener: self.opener.or(below.opener),
+            ciphers: self.ciphers.or(below.ciphers),
             initial_receive_window: self.initial_receive_window.or(below.initial_receive_window),
             buffers: self.buffers.or(below.buffers),
         }
@@ -272,6 +275,7 @@ impl TransportSettings {
             resumption: self.resumption.unwrap_or_default(),
             initial_receive_window: self.initial_receive_window,
             opener: self.opener.unwrap_or_default(),
+            ciphers: self.ciphers.unwrap_or_default(),
         });
         let mut transport = Transport {
             quic,

@@ -23,7 +23,7 @@ use bentpipe_outcome::{FlowSeries, Outcome, SenderSample};
 use bentpipe_quic::SMALLEST_PAYLOAD;
 use bentpipe_scenario::{Connection, LinkId, Scenario};
 use bentpipe_sim::{LostPacket, Observer, Options, ideal};
-use bentpipe_tcp::Packet;
+use bentpipe_tcp::{Ciphers, Packet};
 use bentpipe_units::{Duration, Time};
 
 /// Steps of a connection at most: what is recorded stays in memory until the run ends.
@@ -80,6 +80,8 @@ struct Recorded {
     slowest: Option<LinkId>,
     packets: Packets,
     datagrams: Datagrams,
+    /// Ciphers protect what it carries.
+    is_sealed: bool,
     queue: Vec<(Time, u64)>,
 }
 
@@ -135,6 +137,9 @@ impl PacketRecorder {
                 mss: transport.mss.max(1),
                 slowest: slowest(scenario, connection.forward),
                 packets,
+                is_sealed: transport
+                    .quic
+                    .is_some_and(|quic| quic.ciphers != Ciphers::None),
                 datagrams: Datagrams::new(smallest.map_or(0, u32::from)),
                 queue: Vec::new(),
             });
@@ -223,7 +228,10 @@ impl PacketRecorder {
 
 impl Observer for PacketRecorder {
     fn carries(&mut self, endpoint: u32, packet: &Packet, datagram: &[u8]) {
-        if let Some((recorded, by_sender)) = self.of(endpoint) {
+        let of = self
+            .of(endpoint)
+            .filter(|(recorded, _)| !recorded.is_sealed);
+        if let Some((recorded, by_sender)) = of {
             recorded
                 .datagrams
                 .carries(by_sender, packet.sequence, datagram);
