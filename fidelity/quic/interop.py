@@ -41,6 +41,8 @@ AIOQUIC = "1.7.2"
 AMPLE = 32_000_000
 MIB = 1 << 20
 PATIENCE_S = 1500
+# The endpoints come before whatever else the machine does; the emulator has a real-time priority.
+NICE = ["nice", "-n", "-15"]
 
 LINKS = {
     "20/2 Mbit/s, 600 ms": {
@@ -142,7 +144,7 @@ def run_peers(download):
         f"export ADDRESS=$BENTPIPE_PEER:4433; ip netns exec $BENTPIPE_PEER_NAMESPACE {server} >&2 & "
         f"sleep 2; timeout {PATIENCE_S} {client}; status=$?; kill $! 2>/dev/null; exit $status"
     )
-    command = [BENTPIPE, "emulate", *settings(download), "--json", "--", "sh", "-c", script]
+    command = [*NICE, BENTPIPE, "emulate", *settings(download), "--json", "--", "sh", "-c", script]
     done = subprocess.run(
         [str(c) for c in command], capture_output=True, text=True, check=False
     )
@@ -173,7 +175,7 @@ def run_ours(download):
         *("--set", f"transport.{download.control}.receive_buffer={AMPLE} B"),
         *("--set", f"transport.{download.control}.send_buffer={AMPLE} B"),
     ]
-    command = [BENTPIPE, "run", *settings(download), *flow, "--json", *live]
+    command = [*NICE, BENTPIPE, "run", *settings(download), *flow, "--json", *live]
     done = subprocess.run(
         [str(c) for c in command], capture_output=True, text=True, check=False
     )
@@ -305,8 +307,8 @@ def mean(rows, column):
 def table():
     """The table of docs/quic.md."""
     rows = stored()
-    heads = [f"{link}, {size}, {loss} lost" for link, size, loss, _ in CELLS]
-    print("| peer | control | windows | handshake | first byte | " + " | ".join(heads) + " |")
+    heads = [f"{link}: {size}{', 1% lost' * (loss != '0%')}" for link, size, loss, _ in CELLS]
+    print("| endpoints | control | windows | handshake | first byte | " + " | ".join(heads) + " |")
     print("|" + "---|" * (len(heads) + 5))
     for library, control, windows in PEERS:
         of_cell = [

@@ -154,7 +154,7 @@ fn wait_for(socket: &UdpSocket, wait: Duration) {
 
 pub fn serve(arguments: &Arguments) -> Result<()> {
     let mut config = configuration(arguments)?;
-    let socket = UdpSocket::bind(arguments.address)?;
+    let socket = crate::socket(arguments.address)?;
     let mut room = vec![0; LONGEST];
     let (length, from) = socket.recv_from(&mut room)?;
     let local = socket.local_addr()?;
@@ -190,7 +190,7 @@ pub fn serve(arguments: &Arguments) -> Result<()> {
 
 pub fn ask(arguments: &Arguments) -> Result<()> {
     let mut config = configuration(arguments)?;
-    let socket = UdpSocket::bind(SocketAddr::from(([0, 0, 0, 0], 0)))?;
+    let socket = crate::socket(SocketAddr::from(([0, 0, 0, 0], 0)))?;
     socket.connect(arguments.address)?;
     let local = socket.local_addr()?;
     let id = ConnectionId::from_ref(&[8; quiche::MAX_CONN_ID_LEN]);

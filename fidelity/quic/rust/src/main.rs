@@ -4,7 +4,8 @@
 mod cloudflare;
 mod quinn_peer;
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// The protocol above QUIC.
@@ -26,6 +27,20 @@ struct Arguments {
 }
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// A socket with room for so much that a busy machine loses nothing there: as root beyond the system's
+/// limit, and as quic-go asks for itself.
+fn socket(address: SocketAddr) -> Result<UdpSocket> {
+    let socket = UdpSocket::bind(address)?;
+    let room: libc::c_int = 7 << 20;
+    for option in [libc::SO_RCVBUFFORCE, libc::SO_SNDBUFFORCE] {
+        let length = size_of_val(&room) as libc::socklen_t;
+        let value = (&raw const room).cast();
+        // SAFETY: an open descriptor, and an integer of the length that is given.
+        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, value, length) };
+    }
+    Ok(socket)
+}
 
 /// When things happened to a client.
 struct Seen {

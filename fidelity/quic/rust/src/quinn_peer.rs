@@ -4,7 +4,7 @@ use crate::{ALPN, Arguments, IDLE, Result, Seen};
 use bytes::Bytes;
 use quinn::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{ClientConfig, Endpoint, ServerConfig, TransportConfig, VarInt};
+use quinn::{ClientConfig, Endpoint, EndpointConfig, ServerConfig, TransportConfig, VarInt};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
@@ -40,6 +40,17 @@ fn provider() -> Arc<rustls::crypto::CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
+fn endpoint(config: Option<ServerConfig>, address: SocketAddr) -> Result<Endpoint> {
+    let socket = crate::socket(address)?;
+    let runtime = Arc::new(quinn::TokioRuntime);
+    Ok(Endpoint::new(
+        EndpointConfig::default(),
+        config,
+        socket,
+        runtime,
+    )?)
+}
+
 #[tokio::main(flavor = "current_thread")]
 pub async fn serve(arguments: &Arguments) -> Result<()> {
     let chain = CertificateDer::pem_file_iter(&arguments.certificate)?
@@ -52,7 +63,7 @@ pub async fn serve(arguments: &Arguments) -> Result<()> {
     secrets.alpn_protocols = vec![ALPN.to_vec()];
     let mut config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(secrets)?));
     config.transport_config(transport(arguments)?);
-    let endpoint = Endpoint::server(config, arguments.address)?;
+    let endpoint = endpoint(Some(config), arguments.address)?;
     while let Some(incoming) = endpoint.accept().await {
         let connection = incoming.await?;
         let (mut send, mut receive) = connection.accept_bi().await?;
@@ -80,7 +91,7 @@ pub async fn ask(arguments: &Arguments) -> Result<()> {
     secrets.alpn_protocols = vec![ALPN.to_vec()];
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(secrets)?));
     config.transport_config(transport(arguments)?);
-    let endpoint = Endpoint::client(SocketAddr::from(([0, 0, 0, 0], 0)))?;
+    let endpoint = endpoint(None, SocketAddr::from(([0, 0, 0, 0], 0)))?;
     let mut seen = Seen::new();
     let connection = endpoint
         .connect_with(config, arguments.address, "server")?
