@@ -104,7 +104,15 @@ class Download:
 
 
 KEYS = [field.name for field in dataclasses.fields(Download)]
-SEEN = ["handshake_s", "first_s", "complete_s", "packets", "queue_drops", "channel_losses", "kept_up"]
+SEEN = [
+    "handshake_s",
+    "first_s",
+    "complete_s",
+    "packets",
+    "queue_drops",
+    "channel_losses",
+    "kept_up",
+]
 
 
 def settings(download):
@@ -145,9 +153,7 @@ def run_peers(download):
         f"sleep 2; timeout {PATIENCE_S} {client}; status=$?; kill $! 2>/dev/null; exit $status"
     )
     command = [*NICE, BENTPIPE, "emulate", *settings(download), "--json", "--", "sh", "-c", script]
-    done = subprocess.run(
-        [str(c) for c in command], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
     lines, _, report = done.stdout.partition("\n")
     try:
         seen, report = json.loads(lines), json.loads(report)
@@ -176,9 +182,7 @@ def run_ours(download):
         *("--set", f"transport.{download.control}.send_buffer={AMPLE} B"),
     ]
     command = [*NICE, BENTPIPE, "run", *settings(download), *flow, "--json", *live]
-    done = subprocess.run(
-        [str(c) for c in command], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
     try:
         outcome = json.loads(done.stdout)
     except ValueError:
@@ -215,7 +219,9 @@ def write(rows):
         writer = csv.DictWriter(file, KEYS + SEEN, lineterminator="\n")
         writer.writeheader()
         for download in sorted(rows):
-            writer.writerow({**dataclasses.asdict(download), **{k: rows[download][k] for k in SEEN}})
+            writer.writerow(
+                {**dataclasses.asdict(download), **{k: rows[download][k] for k in SEEN}}
+            )
     os.replace(new, CSV)
 
 

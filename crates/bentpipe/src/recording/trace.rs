@@ -43,6 +43,8 @@ pub struct PacketTrace {
     pub packets: Packets,
     /// Over QUIC, what the sender's datagrams carry.
     pub datagrams: Datagrams,
+    /// Ciphers protect what they carry: there is nothing in `datagrams`.
+    pub is_sealed: bool,
     /// The state of the sender, a sample at each change.
     pub sender: Vec<SenderSample>,
     /// Packets, of all flows, that wait before the slowest link on the way to the
@@ -197,6 +199,7 @@ impl PacketRecorder {
                 transport: recorded.transport,
                 mss: recorded.mss,
                 packets,
+                is_sealed: recorded.is_sealed,
                 datagrams: recorded.datagrams.finish(&series.sender, self.between),
                 sender: samples.copied().collect(),
                 queue: recorded.queue,
