@@ -8,11 +8,13 @@ With the command built (`make`), the first two as root:
     fidelity/linux/compare.py lossless --stored       # beside what Linux 6.18 did, to two decimals
     fidelity/linux/compare.py quic [--jobs 4]         # QUIC on UDP sockets, 24 cells without losses
     fidelity/linux/compare.py quic-lossy [--jobs 4]   # and 12 at 1% lost, means of 10 runs
+    fidelity/linux/compare.py search [--jobs 4]       # CUBIC with SEARCH, 16 cells without losses
+    fidelity/linux/compare.py search-lossy [--jobs 4] # and 6 at 1% lost, means of 10 runs
 
 Both sides run the study of that name: the simulator on the host profile `linux` with the C of the
 control, Linux with the same C in its kernel. Bars: without losses the mean of |ours / Linux's - 1|
 is at most 3% and the worst 8%; at 1% loss every cell is within 10%. QUIC has the same endpoints on both
-sides; the bar of every cell is 5%, at 1% loss 10%. Results go to
+sides; the bar of every cell is 5%, at 1% loss 10%; of SEARCH as well. Results go to
 target/fidelity/linux; a study that was stopped goes on. Exit status: 0 met, 1 not, 2 could not run.
 """
 
@@ -34,6 +36,8 @@ STUDIES = {
     "lossy": (20, 20, None, 0.10),
     "quic": (1, 3, None, 0.05),
     "quic-lossy": (10, 10, None, 0.10),
+    "search": (1, 3, None, 0.05),
+    "search-lossy": (10, 10, None, 0.10),
 }
 
 

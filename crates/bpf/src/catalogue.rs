@@ -13,7 +13,7 @@ pub(crate) use table::MILLIONTH;
 /// The parameters that every control has first.
 pub(crate) const COMMON: [Parameter; 2] = [table::INITIAL_WINDOW, table::WINDOW_CLAMP];
 
-static ALL: [Control; 13] = concat([
+static ALL: [Control; 14] = concat([
     &marchese::CONTROLS,
     &satellite::CONTROLS,
     &general::CONTROLS,

@@ -38,6 +38,13 @@ pub(crate) fn write(
         talk(format_args!("wrote {}", file.display()));
     }
     if let Some(file) = &files.qlog {
+        if first.is_sealed {
+            return Err(Failure::new(format!(
+                "`{}` has ciphers, through which no qlog sees: leave `ciphers` out, as times and \
+                 lengths are the same without",
+                first.flow
+            )));
+        }
         let whole = WholeFile::create(file).map_err(|e| Failure::new(e.to_string()))?;
         let failed = |error: std::io::Error| Failure::file("write", file, error);
         let written = write_qlog(BufWriter::new(whole), first, &provenance).map_err(failed)?;

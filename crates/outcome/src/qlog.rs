@@ -19,6 +19,8 @@ pub struct QlogSettings {
     pub mss: Bytes,
     /// The flow runs over QUIC, and else over TCP.
     pub is_quic: bool,
+    /// The sender of the data opens the connection: it is the client.
+    pub opens: bool,
 }
 
 #[derive(Serialize)]
@@ -69,6 +71,8 @@ struct Metrics {
     ssthresh: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     latest_rtt: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smoothed_rtt: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -82,6 +86,7 @@ struct State {
 pub struct QlogWriter<W> {
     to: W,
     mss: Bytes,
+    is_quic: bool,
     last: Metrics,
     phase: Option<&'static str>,
 }
@@ -100,7 +105,10 @@ impl<W: Write> QlogWriter<W> {
                 title: flow,
                 vantage_point: VantagePoint {
                     name: flow,
-                    kind: "server",
+                    kind: match settings.opens {
+                        true => "client",
+                        false => "server",
+                    },
                 },
                 common_fields: CommonFields {
                     time_format: "relative",
@@ -113,6 +121,7 @@ impl<W: Write> QlogWriter<W> {
         Ok(QlogWriter {
             to,
             mss: settings.mss,
+            is_quic: settings.is_quic,
             last: Metrics::default(),
             phase: None,
         })
@@ -125,6 +134,11 @@ impl<W: Write> QlogWriter<W> {
     pub fn event(&mut self, at: Time, name: &'static str, data: impl Serialize) -> io::Result<()> {
         let time = milliseconds(at);
         record(&mut self.to, &Event { time, name, data })
+    }
+
+    /// Segments of the samples that follow have so many bytes.
+    pub fn set_mss(&mut self, mss: Bytes) {
+        self.mss = mss;
     }
 
     /// Writes what a sample of the sender's state changes: `recovery:congestion_state_updated`
@@ -141,7 +155,7 @@ impl<W: Write> QlogWriter<W> {
             self.event(sample.at, "recovery:congestion_state_updated", state)?;
             self.phase = Some(sample.phase);
         }
-        let now = metrics(sample, self.mss);
+        let now = metrics(sample, self.mss, self.is_quic);
         let changed = changes(&self.last, &now);
         if changed != Metrics::default() {
             self.event(sample.at, "recovery:metrics_updated", changed)?;
@@ -178,14 +192,17 @@ fn record<W: Write>(to: &mut W, value: &impl Serialize) -> io::Result<()> {
     to.write_all(b"\n")
 }
 
-fn metrics(sample: &SenderSample, mss: Bytes) -> Metrics {
+fn metrics(sample: &SenderSample, mss: Bytes, is_quic: bool) -> Metrics {
     // `as` saturates; halves are rounded up.
     let bytes = |segments: Segments| (segments * mss.as_f64() + 0.5) as u64;
+    let rtt = (!sample.rtt.is_zero()).then(|| sample.rtt.as_nanos() as f64 / 1e6);
     Metrics {
         congestion_window: Some(bytes(sample.cwnd)),
         bytes_in_flight: Some(bytes(sample.flight)),
         ssthresh: sample.ssthresh.is_finite().then(|| bytes(sample.ssthresh)),
-        latest_rtt: (!sample.rtt.is_zero()).then(|| sample.rtt.as_nanos() as f64 / 1e6),
+        latest_rtt: rtt.filter(|_| !is_quic),
+        // An endpoint of QUIC tells the smoothed one.
+        smoothed_rtt: rtt.filter(|_| is_quic),
     }
 }
 
@@ -198,6 +215,7 @@ fn changes(last: &Metrics, now: &Metrics) -> Metrics {
         bytes_in_flight: changed(last.bytes_in_flight, now.bytes_in_flight),
         ssthresh: changed(last.ssthresh, now.ssthresh),
         latest_rtt: changed(last.latest_rtt, now.latest_rtt),
+        smoothed_rtt: changed(last.smoothed_rtt, now.smoothed_rtt),
     }
 }
 
@@ -216,6 +234,7 @@ mod tests {
             title: "geo, seed 7".to_owned(),
             mss: Bytes::new(1448),
             is_quic: false,
+            opens: false,
         };
         let mut bytes = Vec::new();
         write_qlog(&mut bytes, &outcome().series[0], &settings).unwrap();

@@ -7,7 +7,7 @@ use crate::datagrams::Datagrams;
 use crate::limit::Limit;
 use crate::pacer::Pacer;
 use crate::seeds::{self, Ids, ResetKey, TokenKey};
-use crate::session::Config;
+use crate::session::Sessions;
 use crate::settings::{Factory, Pacing, Settings, SettingsError};
 use crate::streams::{Exchanges, Sending, USUAL_URGENCY};
 use bentpipe_cc::{Controller, Fault};
@@ -119,22 +119,19 @@ impl Host {
     ) -> Result<Host, SettingsError> {
         settings.check()?;
         let transport = settings.transport(control);
-        let session = Arc::new(Config {
-            lengths: settings.lengths,
-            resumption: settings.resumption,
-        });
+        let sessions = Sessions::new(settings)?;
         let mut config = EndpointConfig::new(Arc::new(ResetKey(seed)));
         config.rng_seed(Some(seeds::endpoint(seed)));
         config.cid_generator(move || Box::new(Ids::new(seed)));
         let (client, server) = match side {
             Side::Client => {
-                let mut client = ClientConfig::new(session);
+                let mut client = ClientConfig::new(sessions.client);
                 client.transport_config(transport);
                 client.initial_dst_cid_provider(Arc::new(move || seeds::first_destination(seed)));
                 (Some(client), None)
             }
             Side::Server => {
-                let mut server = ServerConfig::new(session, Arc::new(TokenKey));
+                let mut server = ServerConfig::new(sessions.server, Arc::new(TokenKey));
                 server.transport_config(transport);
                 let mut tokens = ValidationTokenConfig::default();
                 tokens.sent(0);

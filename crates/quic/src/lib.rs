@@ -12,6 +12,7 @@
 //! - [`session`] is a cryptographic session that keeps every length of TLS 1.3 and costs no cipher.
 //! - [`controller`] runs bentpipe's congestion controls as quinn's controller, in the simulator and
 //!   in the gateway.
+//! - [`wire`] reads datagrams as packets with their frames, for logs.
 //!
 //! The same seed and the same arrivals give the same bytes.
 
@@ -26,12 +27,16 @@ mod seeds;
 pub mod session;
 mod settings;
 mod streams;
+pub mod wire;
 
 pub use clock::Clock;
 pub use datagrams::{SMALLEST_DATAGRAM, largest_datagram};
 pub use host::{Datagram, Host, Sum};
 pub use quinn_proto::Side;
 pub use settings::{Own, Pacing, SMALLEST_PAYLOAD, Settings, SettingsError};
+
+/// This build has TLS with its ciphers ([`session::Ciphers::Tls`]).
+pub const HAS_TLS: bool = cfg!(feature = "tls");
 
 /// Headers of IPv4 and UDP around each datagram, bytes.
 pub const IP_HEADERS: u16 = 28;

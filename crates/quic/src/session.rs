@@ -27,9 +27,13 @@
 
 mod flights;
 mod keys;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use flights::Flights;
+pub(crate) use keys::{TAG, number_in};
 
+use crate::settings::{Settings, SettingsError};
 use bytes::Buf;
 use keys::{Level, early, keys, pair};
 use quinn_proto::crypto::{
@@ -89,6 +93,59 @@ pub enum Resumption {
     OneRtt,
     /// A ticket, and data leave with the first flight (RFC 8446, section 2.3).
     ZeroRtt,
+}
+
+/// What protects packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ciphers {
+    /// Nothing: the session without ciphers.
+    #[default]
+    None,
+    /// TLS 1.3 by rustls and ring, with AES-128-GCM. The cargo feature `tls` builds it in.
+    Tls,
+}
+
+/// The session of either side.
+pub(crate) struct Sessions {
+    pub(crate) client: Arc<dyn ClientConfig>,
+    pub(crate) server: Arc<dyn ServerConfig>,
+}
+
+impl Sessions {
+    /// Those with these settings.
+    ///
+    /// # Errors
+    /// There is no such session.
+    pub(crate) fn new(settings: &Settings) -> Result<Sessions, SettingsError> {
+        match (settings.ciphers, settings.resumption) {
+            (Ciphers::None, resumption) => {
+                let plain = Arc::new(Config {
+                    lengths: settings.lengths,
+                    resumption,
+                });
+                Ok(Sessions {
+                    client: plain.clone(),
+                    server: plain,
+                })
+            }
+            (Ciphers::Tls, Resumption::None) => Sessions::tls(settings.lengths),
+            (Ciphers::Tls, _) => Err(SettingsError::Resumption),
+        }
+    }
+
+    #[cfg(feature = "tls")]
+    fn tls(lengths: Lengths) -> Result<Sessions, SettingsError> {
+        let failed = |error: rustls::Error| SettingsError::Tls(error.to_string());
+        Ok(Sessions {
+            client: tls::client().map_err(failed)?,
+            server: tls::server(lengths).map_err(failed)?,
+        })
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn tls(_: Lengths) -> Result<Sessions, SettingsError> {
+        Err(SettingsError::NoTls)
+    }
 }
 
 /// The session's configuration, for either side.

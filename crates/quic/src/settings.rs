@@ -1,7 +1,7 @@
 //! Settings of an endpoint.
 
 use crate::controller::{Adapter, Path};
-use crate::session::{Lengths, Resumption};
+use crate::session::{Ciphers, Lengths, Resumption};
 use bentpipe_cc::{Controller, PathHint};
 use bentpipe_units::{Bytes, Duration as Span, Rate, Segments};
 use quinn_proto::congestion::{Controller as QuicController, ControllerFactory};
@@ -55,6 +55,8 @@ pub struct Settings {
     pub lengths: Lengths,
     /// What the client has of an earlier connection.
     pub resumption: Resumption,
+    /// What protects packets.
+    pub ciphers: Ciphers,
 }
 
 impl Default for Settings {
@@ -72,16 +74,31 @@ impl Default for Settings {
             ecn: false,
             lengths: Lengths::default(),
             resumption: Resumption::None,
+            ciphers: Ciphers::None,
         }
     }
 }
 
 /// Why an endpoint cannot have these settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SettingsError {
     /// Datagrams are too small.
     #[error("a QUIC packet has 1200 bytes of UDP payload or more, and not {0}")]
     Mtu(u16),
+    /// The build lacks TLS.
+    #[error(
+        "this build has no ciphers for QUIC: build it with the feature `tls`, or leave `ciphers` out"
+    )]
+    NoTls,
+    /// Tickets of TLS are worth nothing here.
+    #[error(
+        "with `ciphers = \"tls\"` there is no earlier connection to resume: leave `resumption` out"
+    )]
+    Resumption,
+    /// rustls refuses them.
+    #[error("TLS: {0}")]
+    Tls(String),
 }
 
 impl Settings {

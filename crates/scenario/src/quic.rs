@@ -1,9 +1,9 @@
 //! What a transport over QUIC runs: the settings of its endpoints, and the controls that it cannot;
 //! and the handshake of TLS that one over TCP has.
 
-use bentpipe_quic::session::{Flights, Resumption as Ticket};
+use bentpipe_quic::session::{Ciphers as Protection, Flights, Resumption as Ticket};
 use bentpipe_quic::{Pacing, Settings};
-use bentpipe_tcp::{Resumption, Transport};
+use bentpipe_tcp::{Ciphers, Resumption, Transport};
 
 /// The settings of the endpoints of a QUIC connection with this transport.
 #[must_use]
@@ -32,6 +32,10 @@ pub fn quic_settings(transport: &Transport) -> Settings {
         initial_receive_window: quic.and_then(|quic| quic.initial_receive_window),
         ecn: transport.ecn,
         resumption: ticket(quic.map(|quic| quic.resumption).unwrap_or_default()),
+        ciphers: match quic.map(|quic| quic.ciphers).unwrap_or_default() {
+            Ciphers::None => Protection::None,
+            Ciphers::Tls => Protection::Tls,
+        },
         ..defaults
     }
 }

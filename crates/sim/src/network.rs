@@ -183,6 +183,13 @@ impl<const WATCHED: bool> Transmit for Network<'_, WATCHED> {
         }
     }
 
+    fn carries(&mut self, packet: &Packet, datagram: &[u8]) {
+        if WATCHED {
+            let sender = packet.destination ^ 1;
+            self.observer.carries(sender, packet, datagram);
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.is_over_limit()
     }

@@ -15,6 +15,12 @@ pub trait Observer {
         true
     }
 
+    /// `endpoint` is about to send `packet`, which stands for a datagram of QUIC with these bytes.
+    /// In its direction no other has its [`Packet::sequence`].
+    fn carries(&mut self, endpoint: u32, packet: &Packet, datagram: &[u8]) {
+        let _ = (endpoint, packet, datagram);
+    }
+
     /// `endpoint` sends `packet`.
     fn sent(&mut self, now: Time, endpoint: u32, packet: &Packet);
 

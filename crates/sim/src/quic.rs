@@ -29,11 +29,10 @@ struct Way {
 }
 
 impl Way {
-    fn put(&mut self, datagram: Datagram) -> u64 {
+    fn put(&mut self, datagram: Datagram) {
         let number = self.sent;
         self.sent += datagram.payload.len() as u64;
         self.datagrams.push_back((number, Some(datagram)));
-        number
     }
 
     fn take(&mut self, number: u64) -> Option<Datagram> {
@@ -223,10 +222,12 @@ impl QuicFlow {
                 packet.ecn = ecn::CAPABLE;
             }
             // Who watches knows by it what was sent before, and by the flag that it is no data.
-            packet.sequence = self.ways[side].put(datagram);
+            packet.sequence = self.ways[side].sent;
             if !self.hosts[side].may_send() {
                 packet.flags |= flags::PROBE;
             }
+            net.carries(&packet, &datagram.payload);
+            self.ways[side].put(datagram);
             net.transmit(packet);
         }
         self.deadlines[side] = self.hosts[side].deadline();

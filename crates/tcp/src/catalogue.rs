@@ -27,8 +27,8 @@ pub use named::{
 
 use crate::profile::StackKind;
 use crate::{
-    Buffers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Opener, Pacing,
-    Polling, Protocol, QuicSettings, Recovery, Resumption, Transport, TransportError,
+    Buffers, Ciphers, CongestionControlChoice, DelayedAck, HostProfile, KernelSettings, Opener,
+    Pacing, Polling, Protocol, QuicSettings, Recovery, Resumption, Transport, TransportError,
 };
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Bytes, Duration, Segments};
@@ -115,6 +115,8 @@ pub struct TransportSettings {
     pub resumption: Option<Resumption>,
     /// The end that opens a connection of QUIC: the sender where no layer says.
     pub opener: Option<Opener>,
+    /// What protects the packets of QUIC: nothing where no layer says.
+    pub ciphers: Option<Ciphers>,
     /// What a receiver of QUIC has room for at the start: its buffer where no layer says.
     pub initial_receive_window: Option<Bytes>,
 }
@@ -203,6 +205,7 @@ impl TransportSettings {
             tls: self.tls.or(below.tls),
             resumption: self.resumption.or(below.resumption),
             opener: self.opener.or(below.opener),
+            ciphers: self.ciphers.or(below.ciphers),
             initial_receive_window: self.initial_receive_window.or(below.initial_receive_window),
             buffers: self.buffers.or(below.buffers),
         }
@@ -280,6 +283,7 @@ impl TransportSettings {
             resumption: self.resumption.unwrap_or_default(),
             initial_receive_window: self.initial_receive_window,
             opener: self.opener.unwrap_or_default(),
+            ciphers: self.ciphers.unwrap_or_default(),
         });
         let tls = self.tls == Some(true) && quic.is_none();
         let mut transport = Transport {

@@ -31,7 +31,7 @@ pub use catalogue::{
 };
 pub use endpoint::{ConnectionState, Endpoint, Snapshot};
 pub use options::{
-    Buffers, DelayedAck, KernelSettings, NOT_OF_QUIC, Opener, Pacing, Polling, Protocol,
+    Buffers, Ciphers, DelayedAck, KernelSettings, NOT_OF_QUIC, Opener, Pacing, Polling, Protocol,
     QuicSettings, Recovery, Resumption,
 };
 pub use packet::{Packet, Transmit};

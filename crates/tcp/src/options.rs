@@ -222,6 +222,25 @@ impl Resumption {
     ];
 }
 
+/// What protects the packets of a QUIC connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Ciphers {
+    /// Nothing: a session of TLS's lengths without its ciphers.
+    #[default]
+    None,
+    /// TLS 1.3 with AES-128-GCM.
+    Tls,
+}
+
+impl Ciphers {
+    /// Every value with its name.
+    pub const ALL: [(&'static str, Ciphers); 2] = [("none", Ciphers::None), ("tls", Ciphers::Tls)];
+
+    fn is_none(&self) -> bool {
+        *self == Ciphers::None
+    }
+}
+
 /// The end that opens a connection of QUIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum Opener {
@@ -262,6 +281,9 @@ pub struct QuicSettings {
     /// The end that opens the connection.
     #[serde(skip_serializing_if = "Opener::is_from")]
     pub opener: Opener,
+    /// What protects its packets.
+    #[serde(skip_serializing_if = "Ciphers::is_none")]
+    pub ciphers: Ciphers,
 }
 
 /// Keys of a transport that TCP has and QUIC has not.

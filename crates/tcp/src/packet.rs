@@ -196,6 +196,11 @@ pub trait Transmit {
     /// Hands `packet` to the network at the current time.
     fn transmit(&mut self, packet: Packet);
 
+    /// The payload of UDP that `packet`, which is transmitted next, stands for: for who watches.
+    fn carries(&mut self, packet: &Packet, datagram: &[u8]) {
+        let _ = (packet, datagram);
+    }
+
     /// True if no more packets can be taken: the bound on packets in flight is
     /// reached, and the run is about to end with that error.
     fn is_full(&self) -> bool {

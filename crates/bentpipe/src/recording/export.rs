@@ -11,9 +11,13 @@
 //! | the window, RTT, flight and threshold change | `recovery:metrics_updated` |
 //! | the congestion control enters a phase | `recovery:congestion_state_updated` |
 //!
+//! Over QUIC the packets, their numbers and frames are the connection's own.
+//!
 //! What the receiver and the path see, such as where a packet was lost, is in the table.
 
+use super::frames::{frames, packet_type};
 use super::packets::{Step, StepKind, Trigger};
+use super::quic::Happening;
 use super::trace::PacketTrace;
 use bentpipe_outcome::{
     Document as _, Error, PacketRecord, Provenance, QlogSettings, QlogWriter, RowWriter,
@@ -97,17 +101,30 @@ pub fn write_qlog<W: Write>(to: W, trace: &PacketTrace, provenance: &Provenance)
         title: provenance.to_line(),
         mss: Bytes::new(u64::from(trace.mss)),
         is_quic: trace.packets.is_quic,
+        opens: trace.datagrams.sender_opens(),
     };
     let mut log = Log {
         to: QlogWriter::new(to, &trace.flow, &settings)?,
-        is_quic: settings.is_quic,
         sent: 0,
         received: 0,
         highest: 0,
         outstanding: BTreeMap::new(),
     };
     let mut samples = trace.sender.iter().peekable();
-    for step in &trace.packets.steps {
+    if settings.is_quic {
+        log.to.set_mss(Bytes::new(u64::from(trace.datagrams.fits)));
+    }
+    for (at, happening) in &trace.datagrams.happenings {
+        while let Some(sample) = samples.next_if(|sample| sample.at < *at) {
+            log.to.sample(sample)?;
+        }
+        over_quic(&mut log.to, *at, happening)?;
+    }
+    let steps = match settings.is_quic {
+        true => &[][..],
+        false => &trace.packets.steps[..],
+    };
+    for step in steps {
         // A sample is the state after its instant.
         while let Some(sample) = samples.next_if(|sample| sample.at < step.at) {
             log.to.sample(sample)?;
@@ -123,8 +140,6 @@ pub fn write_qlog<W: Write>(to: W, trace: &PacketTrace, provenance: &Provenance)
 /// What the sender has sent and not yet been told to have arrived.
 struct Log<W> {
     to: QlogWriter<W>,
-    /// The frames of its packets are not known.
-    is_quic: bool,
     /// Packets sent and received: their numbers.
     sent: u64,
     received: u64,
@@ -139,9 +154,6 @@ impl<W: Write> Log<W> {
     fn step(&mut self, step: &Step) -> io::Result<()> {
         let at_sender = step.place == "sender";
         match step.kind {
-            StepKind::Probe if self.is_quic => self.packet(step, "initial", json!([])),
-            StepKind::Sent if self.is_quic => self.packet(step, "1RTT", json!([])),
-            StepKind::Acknowledged if self.is_quic => self.arrival(step, "1RTT", json!([])),
             StepKind::Sent | StepKind::Resent => self.data(step),
             StepKind::Probe => self.packet(step, "1RTT", json!([{ "frame_type": "ping" }])),
             StepKind::Control if at_sender => self.packet(step, "initial", json!([])),
@@ -244,6 +256,41 @@ impl<W: Write> Log<W> {
         }
         segments.into_iter().map(|(_, number)| number).collect()
     }
+}
+
+/// What happens at the sender of a QUIC connection.
+fn over_quic<W: Write>(to: &mut QlogWriter<W>, at: Time, happening: &Happening) -> io::Result<()> {
+    let (packets, name) = match happening {
+        Happening::Sent(packets) => (packets, "transport:packet_sent"),
+        Happening::Received(packets) => (packets, "transport:packet_received"),
+        Happening::Lost {
+            kind,
+            number,
+            by_order,
+        } => {
+            let trigger = match by_order {
+                true => "reordering_threshold",
+                false => "time_threshold",
+            };
+            let header = header(packet_type(*kind), *number);
+            let lost = json!({ "header": header, "trigger": trigger });
+            return to.event(at, "recovery:packet_lost", lost);
+        }
+        Happening::Fits(bytes) => {
+            to.set_mss(Bytes::new(u64::from(*bytes)));
+            return Ok(());
+        }
+    };
+    for packet in packets {
+        let data = json!({
+            "header": header(packet_type(packet.kind), packet.number),
+            "raw": { "length": packet.length, "payload_length": packet.payload },
+            "frames": frames(&packet.frames),
+            "is_coalesced": packets.len() > 1,
+        });
+        to.event(at, name, data)?;
+    }
+    Ok(())
 }
 
 fn header(kind: &str, number: u64) -> Value {

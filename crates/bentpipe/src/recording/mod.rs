@@ -19,7 +19,9 @@
 //! ```
 
 mod export;
+mod frames;
 mod packets;
+mod quic;
 mod spans;
 mod text;
 mod trace;
@@ -30,6 +32,7 @@ mod why;
 
 pub use export::{write_packets, write_qlog};
 pub use packets::{Packets, Step, StepKind, Trigger};
+pub use quic::Datagrams;
 pub use spans::{Phase, PhaseSpan};
 pub use trace::{PacketRecorder, PacketTrace};
 pub use users::{is_user, rates, sender_of, together};

@@ -16,12 +16,14 @@
 //! ```
 
 use super::packets::Packets;
+use super::quic::Datagrams;
 use crate::Error;
 use crate::compare::Answer;
 use bentpipe_outcome::{FlowSeries, Outcome, SenderSample};
+use bentpipe_quic::SMALLEST_PAYLOAD;
 use bentpipe_scenario::{Connection, LinkId, Scenario};
 use bentpipe_sim::{LostPacket, Observer, Options, ideal};
-use bentpipe_tcp::Packet;
+use bentpipe_tcp::{Ciphers, Packet};
 use bentpipe_units::{Duration, Time};
 
 /// Steps of a connection at most: what is recorded stays in memory until the run ends.
@@ -39,6 +41,10 @@ pub struct PacketTrace {
     pub mss: u32,
     /// What happened to each packet, and the timeouts.
     pub packets: Packets,
+    /// Over QUIC, what the sender's datagrams carry.
+    pub datagrams: Datagrams,
+    /// Ciphers protect what they carry: there is nothing in `datagrams`.
+    pub is_sealed: bool,
     /// The state of the sender, a sample at each change.
     pub sender: Vec<SenderSample>,
     /// Packets, of all flows, that wait before the slowest link on the way to the
@@ -75,6 +81,9 @@ struct Recorded {
     mss: u32,
     slowest: Option<LinkId>,
     packets: Packets,
+    datagrams: Datagrams,
+    /// Ciphers protect what it carries.
+    is_sealed: bool,
     queue: Vec<(Time, u64)>,
 }
 
@@ -115,6 +124,10 @@ impl PacketRecorder {
                 places.push(None);
                 continue;
             };
+            let smallest = transport.quic.map(|_| {
+                let settings = bentpipe_scenario::quic_settings(transport);
+                settings.mtu.unwrap_or(SMALLEST_PAYLOAD)
+            });
             let mut packets = Packets::default();
             packets.is_quic = transport.quic.is_some();
             packets.between(Some(between));
@@ -126,6 +139,10 @@ impl PacketRecorder {
                 mss: transport.mss.max(1),
                 slowest: slowest(scenario, connection.forward),
                 packets,
+                is_sealed: transport
+                    .quic
+                    .is_some_and(|quic| quic.ciphers != Ciphers::None),
+                datagrams: Datagrams::new(smallest.map_or(0, u32::from)),
                 queue: Vec::new(),
             });
         }
@@ -175,12 +192,15 @@ impl PacketRecorder {
                     at.as_secs()
                 )));
             }
-            let is_inside = |at: Time| at >= self.between[0] && at <= self.between[1];
-            let samples = series.sender.iter().filter(|sample| is_inside(sample.at));
+            let [from, to] = self.between;
+            let is_inside = |sample: &&SenderSample| (from..=to).contains(&sample.at);
+            let samples = series.sender.iter().filter(is_inside);
             Ok(PacketTrace {
                 transport: recorded.transport,
                 mss: recorded.mss,
                 packets,
+                is_sealed: recorded.is_sealed,
+                datagrams: recorded.datagrams.finish(&series.sender, self.between),
                 sender: samples.copied().collect(),
                 queue: recorded.queue,
                 link: recorded
@@ -197,36 +217,59 @@ impl PacketRecorder {
         traces.collect()
     }
 
+    fn is_inside(&self, at: Time) -> bool {
+        at >= self.between[0] && at <= self.between[1]
+    }
+
     /// The connection at one of whose ends this is, and whether it is the sender's.
-    fn of(&mut self, endpoint: u32) -> Option<(&mut Packets, bool)> {
+    fn of(&mut self, endpoint: u32) -> Option<(&mut Recorded, bool)> {
         let place = self.places.get(endpoint as usize / 2).copied().flatten()?;
         let recorded = self.connections.get_mut(place)?;
-        Some((&mut recorded.packets, endpoint.is_multiple_of(2)))
+        Some((recorded, endpoint.is_multiple_of(2)))
     }
 }
 
 impl Observer for PacketRecorder {
+    fn carries(&mut self, endpoint: u32, packet: &Packet, datagram: &[u8]) {
+        let of = self
+            .of(endpoint)
+            .filter(|(recorded, _)| !recorded.is_sealed);
+        if let Some((recorded, by_sender)) = of {
+            recorded
+                .datagrams
+                .carries(by_sender, packet.sequence, datagram);
+        }
+    }
+
     fn sent(&mut self, now: Time, endpoint: u32, packet: &Packet) {
-        if let Some((packets, by_sender)) = self.of(endpoint) {
-            packets.sent(now, by_sender, packet);
+        let is_inside = self.is_inside(now);
+        if let Some((recorded, by_sender)) = self.of(endpoint) {
+            recorded.packets.sent(now, by_sender, packet);
+            if by_sender {
+                recorded.datagrams.sent(now, is_inside);
+            }
         }
     }
 
     fn received(&mut self, now: Time, endpoint: u32, packet: &Packet) {
-        if let Some((packets, at_sender)) = self.of(endpoint) {
-            packets.received(now, !at_sender, packet);
+        let is_inside = self.is_inside(now);
+        if let Some((recorded, at_sender)) = self.of(endpoint) {
+            recorded.packets.received(now, !at_sender, packet);
+            if at_sender {
+                recorded.datagrams.received(now, packet.sequence, is_inside);
+            }
         }
     }
 
     fn lost(&mut self, loss: &LostPacket) {
-        if let Some((packets, to_sender)) = self.of(loss.packet.destination) {
-            packets.lost(loss, !to_sender);
+        if let Some((recorded, to_sender)) = self.of(loss.packet.destination) {
+            recorded.packets.lost(loss, !to_sender);
         }
     }
 
     fn timed_out(&mut self, now: Time, endpoint: u32) {
-        if let Some((packets, true)) = self.of(endpoint) {
-            packets.timed_out(now);
+        if let Some((recorded, true)) = self.of(endpoint) {
+            recorded.packets.timed_out(now);
         }
     }
 

@@ -85,6 +85,19 @@ parameters! { HIGHSPEED:
     choice count: &["acks", "segments"], "what a step of congestion avoidance counts";
 }
 
+parameters! { CUBIC_SEARCH:
+    decimal window: "first RTTs", &[3_500_000], (1_000_000, 20_000_000),
+        "first RTTs in which deliveries are compared";
+    decimal threshold: "", &[350_000], (10_000, 500_000),
+        "part of the expected deliveries whose absence ends slow start";
+    flag rolls_back: &[1], "cwnd returns to where the path became full";
+    decimal c: "segments/s^3", &[400_000], (1_000, 2_000_000), "constant C of the cubic";
+    decimal beta: "", &[700_000], (100_000, 990_000), "what the cut leaves of the window";
+    flag fast_convergence: &[1], "leave room for new flows when the window peaks lower";
+    flag reno_friendly: &[1], "never slower than Reno";
+    choice count: &["acks", "segments"], "what a step of congestion avoidance counts";
+}
+
 parameters! { PROACTIVE:
     count rises: "", &[2], (1, 100),
         "rises (and falls) of the mean RTT in a row that change the state: 2 for three windows";
@@ -102,7 +115,7 @@ parameters! { PROACTIVE:
         "first ssthresh: half of the receive window, or the kernel's";
 }
 
-pub(super) const CONTROLS: [Control; 6] = [
+pub(super) const CONTROLS: [Control; 7] = [
     control!(
         "vegas",
         "keeps one to three segments in the queue",
@@ -144,5 +157,12 @@ pub(super) const CONTROLS: [Control; 6] = [
         "RFC 3649, section 5",
         HIGHSPEED,
         "HighSpeed TCP" => "RFC 3649"
+    ),
+    control!(
+        "cubic_search",
+        "CUBIC whose slow start ends when deliveries stop doubling",
+        "SEARCH 3.0, draft-chung-ccwg-search-08, section 3; RFC 9438",
+        CUBIC_SEARCH,
+        "CUBIC with the slow start SEARCH" => "draft-chung-ccwg-search-08, RFC 9438"
     ),
 ];

@@ -5,4 +5,5 @@ mod delay;
 mod hybla;
 mod large;
 mod marchese;
+mod search;
 mod westwood;

@@ -113,6 +113,12 @@ pub(crate) fn all() -> Vec<Case> {
         case("scalable", "bp_scalable").with("count", "segments"),
         case("highspeed", "bp_highspeed"),
         case("highspeed", "bp_highspeed").with("count", "segments"),
+        case("search/cubic/cubic", "bp_cubic_search"),
+        case("search/cubic/cubic", "bp_cubic_search").with("count", "segments"),
+        case("search/cubic/cubic", "bp_cubic_search").with("rolls_back", false),
+        case("search/cubic/cubic", "bp_cubic_search")
+            .with("fast_convergence", false)
+            .with("reno_friendly", false),
     ]);
     cases
 }

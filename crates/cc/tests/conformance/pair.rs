@@ -1,7 +1,7 @@
 //! The Rust and the C of one control, told the same events.
 
 use bentpipe_cc::{
-    Ack, Controller, Loss, Parameters, RecoveryExit, Repair, Timeout, Window, build,
+    Ack, Controller, Loss, Parameters, RecoveryExit, Repair, Timeout, Window, build, build_slots,
 };
 use bentpipe_units::{Duration, Segments};
 
@@ -42,7 +42,13 @@ impl Pair {
         initial_window: Segments,
         recovery_fix: bool,
     ) -> Pair {
-        let rust = build(rust, rust_settings).unwrap();
+        // Slow start, congestion avoidance and reaction, or the name of a control.
+        let rust = match rust.split('/').collect::<Vec<_>>()[..] {
+            [start, avoidance, reaction] => build_slots(start, avoidance, reaction, rust_settings)
+                .unwrap()
+                .into(),
+            _ => build(rust, rust_settings).unwrap(),
+        };
         let c = build(c, c_settings).unwrap();
         let mut window = Window::new(initial_window);
         window.mss = MSS;

@@ -17,6 +17,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The baseline that counts ACKs, and what it is in the kernel.
 const BASELINE: (&str, &str) = ("newreno", "bp_const");
 
+/// The combination of slots that is one control in the kernel.
+const SEARCHING: ([&str; 3], &str) = (["search", "cubic", "cubic"], "bp_cubic_search");
+
 /// Westwood with Hoe's estimate is a separate control in the kernel.
 const ENHANCED: &str = "bp_etcpw";
 
@@ -39,9 +42,21 @@ impl Control {
             CongestionControlChoice::Ideal => {
                 return Err("the analytic bound is computed, not run".to_owned());
             }
-            CongestionControlChoice::Slots { .. } => {
+            CongestionControlChoice::Slots {
+                start,
+                avoidance,
+                reaction,
+            } => {
+                let slots = [start.as_str(), avoidance, reaction];
+                if let (true, Some(found)) = (slots == SEARCHING.0, bentpipe_bpf::find(SEARCHING.1))
+                {
+                    let mut values = Values::new(found);
+                    set(&mut values, SEARCHING.1, transport, window)?;
+                    return Ok(Control::Ours(values));
+                }
                 return Err(
-                    "a combination of slots is simulated only: the kernel has whole controls"
+                    "a combination of slots is simulated only, but for `cubic` with `start = \"search\"`: \
+                     the kernel has whole controls"
                         .to_owned(),
                 );
             }
@@ -319,6 +334,23 @@ mod tests {
             };
             assert_eq!(values.control().name, control, "{name}");
         }
+    }
+
+    #[test]
+    fn cubic_with_search_is_one_control_in_the_kernel() {
+        let mut transport = find_transport("cubic").unwrap().transport();
+        let slots = |start: &str| CongestionControlChoice::Slots {
+            start: start.to_owned(),
+            avoidance: "cubic".to_owned(),
+            reaction: "cubic".to_owned(),
+        };
+        transport.congestion_control = slots("search");
+        transport.parameters.set("threshold", 0.3);
+        let found = Control::of(&transport, None).unwrap().to_string();
+        assert_eq!(found, "bp_cubic_search initial_window=10 threshold=0.3");
+        transport.congestion_control = slots("standard");
+        let why = Control::of(&transport, None).unwrap_err();
+        assert!(why.contains("simulated only"), "{why}");
     }
 
     #[test]

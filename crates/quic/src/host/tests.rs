@@ -1,5 +1,8 @@
 use super::*;
-use crate::session::Resumption;
+#[cfg(feature = "tls")]
+use crate::session::Lengths;
+use crate::session::{Ciphers, Resumption};
+use crate::wire::Frame;
 use bentpipe_cc::{Parameters, build};
 use bentpipe_units::Bytes as Size;
 use proptest::prelude::*;
@@ -523,6 +526,107 @@ fn early_data_that_are_lost_come_again() {
         });
         let took = bed.transfer(100_000).as_secs();
         assert!(took < 40.0, "{took} s with one in {loses} lost");
+    }
+}
+
+/// With ciphers every packet leaves at the same time and has the same length as without.
+#[cfg(feature = "tls")]
+#[test]
+fn ciphers_change_no_time_and_no_length() {
+    let run = |ciphers, loses, certificate| {
+        let settings = Settings {
+            ciphers,
+            lengths: Lengths { certificate },
+            ..Settings::default()
+        };
+        let mut bed = Bed::new(ours("cubic", &settings, 5), || {
+            let mut link = Link::new(10, 50, 100);
+            link.loses = loses;
+            link
+        });
+        bed.transfer(1_000_000);
+        let lengths = bed
+            .wire
+            .iter()
+            .map(|(at, side, bytes)| (*at, *side, bytes.len()));
+        (lengths.collect::<Vec<_>>(), bed.wire)
+    };
+    for (loses, certificate) in [(0, 2_800), (0, 4_000), (7, 2_800), (50, 2_800)] {
+        let (plain, _) = run(Ciphers::None, loses, certificate);
+        let (sealed, bytes) = run(Ciphers::Tls, loses, certificate);
+        for (i, (one, other)) in plain.iter().zip(&sealed).enumerate() {
+            assert_eq!(one, other, "packet {i}, one in {loses} lost");
+        }
+        assert_eq!(plain.len(), sealed.len());
+        // They are ciphers: the zeros of the stream are not to be seen.
+        let full = bytes
+            .iter()
+            .max_by_key(|(_, _, bytes)| bytes.len())
+            .unwrap();
+        let zeros = full.2.iter().filter(|byte| **byte == 0).count();
+        assert!(zeros < full.2.len() / 20, "{zeros}");
+    }
+}
+
+#[test]
+fn ciphers_that_are_not_there_are_refused() {
+    let settings = Settings {
+        ciphers: Ciphers::Tls,
+        resumption: Resumption::OneRtt,
+        ..Settings::default()
+    };
+    let control = build("cubic", &Parameters::new()).unwrap();
+    let refused = Host::new(Side::Client, &settings, control, 1).unwrap_err();
+    assert!(refused.to_string().contains("resumption"), "{refused}");
+    let settings = Settings {
+        resumption: Resumption::None,
+        ..settings
+    };
+    let control = build("cubic", &Parameters::new()).unwrap();
+    let made = Host::new(Side::Client, &settings, control, 1);
+    assert_eq!(made.is_ok(), cfg!(feature = "tls"), "{made:?}");
+}
+
+/// Every datagram is read to its end, frame by frame, and what is read makes sense.
+#[test]
+fn datagrams_are_read_whole() {
+    for resumption in [Resumption::None, Resumption::ZeroRtt] {
+        let settings = Settings {
+            resumption,
+            acks: Some((10, Span::from_millis(25))),
+            ..Settings::default()
+        };
+        let mut bed = Bed::new(ours("cubic", &settings, 5), || {
+            let mut link = Link::new(10, 50, 100);
+            link.loses = 50;
+            link
+        });
+        bed.transfer(1_000_000);
+        let mut newest = [[None; 3]; 2];
+        let mut arrived = vec![false; 1_000_000];
+        for (_, side, datagram) in &bed.wire {
+            let packets = crate::wire::read(datagram);
+            let lengths: u32 = packets.iter().map(|packet| packet.length).sum();
+            assert_eq!(lengths as usize, datagram.len());
+            for packet in packets {
+                let space = packet.kind.space();
+                assert!(newest[*side][space] < Some(packet.number), "{packet:?}");
+                newest[*side][space] = Some(packet.number);
+                for frame in packet.frames {
+                    match frame {
+                        Frame::Unknown(_) => panic!("{frame:?}"),
+                        Frame::Ack { ranges, .. } => {
+                            assert!(Some(ranges[0][1]) <= newest[1 - side][space]);
+                        }
+                        Frame::Stream { offset, length, .. } => {
+                            arrived[offset as usize..][..length as usize].fill(true);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        assert!(arrived.iter().all(|byte| *byte));
     }
 }
 

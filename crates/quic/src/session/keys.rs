@@ -5,9 +5,15 @@ use quinn_proto::Side;
 use quinn_proto::crypto::{CryptoError, HeaderKey, KeyPair, Keys, PacketKey};
 
 /// Bytes of the tag behind each packet (RFC 9001, section 5.3).
-const TAG: usize = 16;
+pub(crate) const TAG: usize = 16;
 /// Bytes of a packet that header protection samples (RFC 9001, section 5.4.2).
 const SAMPLE: usize = 16;
+
+/// The whole number of the packet that a tag is of.
+pub(crate) fn number_in(tag: &[u8; TAG]) -> u64 {
+    let number = tag.first_chunk().copied().unwrap_or_default();
+    u64::from_le_bytes(number)
+}
 
 /// What a key protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

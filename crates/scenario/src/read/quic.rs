@@ -4,13 +4,13 @@ use crate::quic::refused_over_quic;
 use crate::schema::transport::TransportTable;
 use bentpipe_document::{Diagnostic, OneNamed, Place, Reported};
 use bentpipe_quic::SMALLEST_PAYLOAD;
-use bentpipe_tcp::{CongestionControlChoice, NOT_OF_QUIC, TransportSettings};
+use bentpipe_tcp::{Ciphers, CongestionControlChoice, NOT_OF_QUIC, Resumption, TransportSettings};
 
 /// Payload of UDP in a packet at most, bytes: an IP packet has 65,535.
 const LARGEST_PAYLOAD: u32 = 65_000;
 
 /// Keys that TCP does not have.
-const OF_QUIC_ALONE: [&str; 3] = ["resumption", "opener", "initial_receive_window"];
+const OF_QUIC_ALONE: [&str; 4] = ["resumption", "opener", "ciphers", "initial_receive_window"];
 
 /// Reports what only QUIC has, in a transport that runs TCP.
 pub(super) fn unneeded(
@@ -55,6 +55,22 @@ pub(super) fn check(
             context.what
         );
         return refuse(entry.key_place, message, "not used", "remove the key");
+    }
+    if settings.ciphers == Some(Ciphers::Tls) {
+        let resumes = settings.resumption.is_some_and(|it| it != Resumption::None);
+        let at = |key| context.table.get(key).map(|entry| entry.key_place);
+        let place = at("ciphers").unwrap_or(context.at);
+        if !bentpipe_quic::HAS_TLS {
+            let message = "this build has no ciphers for QUIC".to_owned();
+            let help = "build bentpipe with the feature `tls`, or remove the key: times and lengths are the same";
+            return refuse(place, message, "needs them", help);
+        }
+        if resumes {
+            let message =
+                "with `ciphers = \"tls\"` there is no earlier connection to resume".to_owned();
+            let place = at("resumption").unwrap_or(place);
+            return refuse(place, message, "resumes one", "remove one of the two keys");
+        }
     }
     let ack = table.delayed_ack.as_ref().map_err(|reported| *reported)?;
     if let Some(quick) = ack.as_ref().and_then(|ack| {

@@ -437,6 +437,7 @@ fn own_settings(table: &TransportTable) -> Result<TransportSettings, Reported> {
         tls: plain(&table.tls)?,
         resumption: plain(&table.resumption)?,
         opener: plain(&table.opener)?,
+        ciphers: plain(&table.ciphers)?,
         initial_receive_window: plain(&table.initial_receive_window)?,
     })
 }

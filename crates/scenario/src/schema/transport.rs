@@ -2,7 +2,9 @@
 
 use bentpipe_document::schema::{Kind, SIZE, integer, number};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_tcp::{Buffers, HostProfile, Opener, Pacing, Polling, Protocol, Recovery, Resumption};
+use bentpipe_tcp::{
+    Buffers, Ciphers, HostProfile, Opener, Pacing, Polling, Protocol, Recovery, Resumption,
+};
 use bentpipe_units::{Bytes, Duration};
 
 /// A window, in segments.
@@ -36,6 +38,10 @@ table! {
     /// its handshake, as who downloads does, so that they leave after one and a half round trips. Of
     /// pages, video and requests it is always `to`
     opener: Opener { all Opener::ALL }, or "the base's, or `from`";
+    /// with QUIC, what protects packets: `none` is a session of TLS's lengths without its ciphers,
+    /// `tls` the real one (rustls, AES-128-GCM) with a fixed certificate, in builds with the feature
+    /// `tls`. Times and lengths are the same, bytes differ from run to run
+    ciphers: Ciphers { all Ciphers::ALL }, or "the base's, or none";
     /// the algorithm that moves the window; its parameters are keys beside this one
     congestion_control: String [Kind::Name("congestion control")], or "the base's; on `linux` the kernel's own of that name";
     /// another slow start: `standard`, `const`, `linear`, `mtsi`, `hybla`, `fixed`, `hystart++`

@@ -8,8 +8,8 @@ use bentpipe_document::form::{Form, word_of};
 use bentpipe_document::value::check_name;
 use bentpipe_document::{Table, Value};
 use bentpipe_tcp::{
-    Buffers, CongestionControlChoice, HostProfile, Opener, Protocol, QuicSettings, Recovery,
-    Resumption, Transport, find_transport,
+    Buffers, Ciphers, CongestionControlChoice, HostProfile, Opener, Protocol, QuicSettings,
+    Recovery, Resumption, Transport, find_transport,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
 
@@ -218,6 +218,9 @@ fn put_quic(table: &mut Table, t: &Transport, quic: &QuicSettings) {
     table.put("protocol", word_of(&Protocol::ALL, &Protocol::Quic));
     if quic.resumption != Resumption::None {
         table.put("resumption", word_of(&Resumption::ALL, &quic.resumption));
+    }
+    if quic.ciphers != Ciphers::None {
+        table.put("ciphers", word_of(&Ciphers::ALL, &quic.ciphers));
     }
     if let Some(mtu) = quic.mtu {
         table.put_as::<Bytes, _>("mss", &Bytes::new(u64::from(mtu)));

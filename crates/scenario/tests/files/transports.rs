@@ -2,7 +2,9 @@
 
 use bentpipe_cc::ParameterValue;
 use bentpipe_scenario::{Document, Scenario};
-use bentpipe_tcp::{CongestionControlChoice, HostProfile, Opener, Pacing, Recovery, Transport};
+use bentpipe_tcp::{
+    Ciphers, CongestionControlChoice, HostProfile, Opener, Pacing, Recovery, Transport,
+};
 use bentpipe_units::{Bytes, Duration};
 
 fn read(text: &str) -> Scenario {
@@ -135,6 +137,41 @@ fn keys_that_only_quic_has() {
     let wrong = document.validate().unwrap_err().render(false);
     assert!(wrong.contains("`opener` is a setting of QUIC"), "{wrong}");
     assert!(wrong.contains("protocol = \"quic\""), "{wrong}");
+}
+
+/// A build without TLS says so at the key; one with it refuses only what TLS cannot.
+#[test]
+fn ciphers_are_refused_where_they_are_not_there() {
+    let text = |more: &str| {
+        format!(
+            "duration = \"1 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+             rate = \"8 Mbit/s\"\none_way_delay = \"1 ms\"\n[transport.t]\nbase = \"cubic\"\n\
+             protocol = \"quic\"\n{more}\n[flow.f]\nfrom = \"a\"\nto = \"b\"\n\
+             transport = \"t\"\napplication = \"persistent\"\n"
+        )
+    };
+    let read = |more: &str| {
+        Document::parse("test.toml", &text(more))
+            .unwrap()
+            .validate()
+    };
+    assert!(read("ciphers = \"none\"").is_ok());
+    match (read("ciphers = \"tls\""), bentpipe_quic::HAS_TLS) {
+        (Ok(scenario), true) => {
+            let quic = scenario.flows[0].transport.as_ref().and_then(|t| t.quic);
+            assert_eq!(quic.map(|quic| quic.ciphers), Some(Ciphers::Tls));
+            let resumes = read("ciphers = \"tls\"\nresumption = \"1-rtt\"").unwrap_err();
+            assert!(resumes.render(false).contains("no earlier connection"));
+        }
+        (Err(wrong), false) => {
+            let wrong = wrong.render(false);
+            assert!(
+                wrong.contains("has no ciphers") && wrong.contains("test.toml:11"),
+                "{wrong}"
+            );
+        }
+        (other, _) => panic!("{:?}", other.is_ok()),
+    }
 }
 
 #[test]
