@@ -352,6 +352,10 @@ impl<'a> Work<'a> {
         let batch = requester.request(self.clock.now());
         let ends = interleaved(&batch);
         let requests = all(&batch, |one| one.request);
+        // The other side waits for it before it accepts a connection.
+        if batches.send(batch).is_err() {
+            return Ok(None);
+        }
         let is_new = connection.is_none();
         let mut open = match connection.take() {
             Some(open) => open,
@@ -367,7 +371,7 @@ impl<'a> Work<'a> {
                 open
             }
         };
-        if batches.send(batch).is_err() || !open.write(requests, || false)? {
+        if !open.write(requests, || false)? {
             return Ok(None);
         }
         if let Some(bytes) = self.tls.as_ref().and_then(|tls| tls::unread(tls, is_new))

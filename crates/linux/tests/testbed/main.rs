@@ -11,3 +11,4 @@ mod cleanup;
 mod common;
 mod flows;
 mod refusals;
+mod users;
