@@ -112,7 +112,7 @@ fn names_that_no_file_has_are_changed() {
     transport.initial_window = 32.0;
     transport.send_buffer = Bytes::MAX;
     let read = again(&scenario);
-    let found = read.flows[0].transport.as_ref().unwrap();
+    let found = read.flows[0].transport.as_deref().unwrap();
     assert_eq!(
         (found.name.as_str(), found.initial_window),
         ("cubic-iw-32", 32.0)
@@ -121,7 +121,10 @@ fn names_that_no_file_has_are_changed() {
     let transport = scenario.flows[0].transport.as_mut().unwrap();
     transport.name = "cubic".to_owned();
     let read = again(&scenario);
-    assert_eq!(read.flows[0].transport.as_ref().unwrap().name, "cubic-here");
+    assert_eq!(
+        read.flows[0].transport.as_deref().unwrap().name,
+        "cubic-here"
+    );
 }
 
 #[test]

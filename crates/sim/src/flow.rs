@@ -15,7 +15,7 @@ pub(crate) struct Running {
     pub(crate) ends: Ends,
     application: Application,
     handshake: Handshake,
-    split: Option<Split>,
+    split: Option<Box<Split>>,
     pub(crate) starts_at: Time,
     stop: Option<Time>,
     /// When its first data segment could go.
@@ -31,10 +31,10 @@ pub(crate) struct Running {
     delivered_before: u64,
     next_request_at: Time,
     /// The clock of an application with a rate.
-    source: Option<Source>,
+    source: Option<Box<Source>>,
     /// Exchanges, where `to` asks and `from` answers.
     pub(crate) exchanges: Option<Box<Exchanges>>,
-    pub(crate) series: Option<Recorder>,
+    pub(crate) series: Option<Box<Recorder>>,
     /// Senders that hear of the queues at their nodes.
     pub(crate) reports: Vec<Reports>,
 }
@@ -56,7 +56,7 @@ impl Running {
             last_delivery_at: None,
             delivered_before: 0,
             next_request_at: Time::MAX,
-            source: Source::new(&flow.application, seed, &flow.name),
+            source: Source::new(&flow.application, seed, &flow.name).map(Box::new),
             exchanges: Exchanges::new(flow, seed),
             series: None,
             reports: Vec::new(),
@@ -117,7 +117,10 @@ impl Running {
         }
         let packet = match &self.ends {
             Ends::Stream(stream) => stream.next_call(),
-            _ => self.source.as_ref().map_or(Time::MAX, Source::next),
+            _ => self
+                .source
+                .as_ref()
+                .map_or(Time::MAX, |source| source.next()),
         };
         self.next_request_at
             .min(packet)
@@ -287,11 +290,7 @@ impl Running {
             Ends::Tcp(ends) => {
                 ends[side].on_packet(now, packet, net);
                 let delivered = ends[1].delivered();
-                let waits = match self.application {
-                    Application::Transfer { size } => delivered != size,
-                    _ => self.exchanges.is_none(),
-                };
-                if waits && self.first_data_at.is_some() && self.series.is_none() {
+                if self.waits_for_more(delivered) {
                     if side == 1 {
                         self.note_delivered(now, delivered.get(), false);
                     }
@@ -324,11 +323,27 @@ impl Running {
         true
     }
 
-    /// A timer of side `side` is due.
-    pub(crate) fn on_deadline<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) {
+    /// True if nothing follows from what happens to a TCP connection by which so much was
+    /// delivered.
+    #[inline(always)]
+    fn waits_for_more(&self, delivered: Bytes) -> bool {
+        let waits = match self.application {
+            Application::Transfer { size } => delivered != size,
+            _ => self.exchanges.is_none(),
+        };
+        waits && self.first_data_at.is_some() && self.series.is_none()
+    }
+
+    /// A timer of side `side` is due. False if the application does nothing about it and only this
+    /// side's deadline may have moved.
+    pub(crate) fn on_deadline<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) -> bool {
         match &mut self.ends {
             Ends::Tcp(ends) => {
                 ends[side].on_deadline(now, net);
+                let delivered = ends[1].delivered();
+                if self.waits_for_more(delivered) {
+                    return false;
+                }
                 self.after(now, side, net);
             }
             Ends::Split(chain) => {
@@ -341,6 +356,7 @@ impl Running {
             }
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => {}
         }
+        true
     }
 
     /// A stream of a tunnel has its turn to send. Returns the bytes of the packet.

@@ -194,14 +194,14 @@ impl Linux {
 
     /// Takes the selective acknowledgements in, the lowest first.
     fn take_blocks(&mut self, s: &mut Core, now: Time, packet: &Packet, news: &mut AckSummary) {
+        if packet.sack_count == 0 {
+            return;
+        }
         let mut blocks = [(0, 0); crate::packet::MAX_SACK_BLOCKS];
         for (block, range) in blocks.iter_mut().zip(packet.sack_ranges()) {
             *block = range;
         }
         let blocks = &mut blocks[..usize::from(packet.sack_count)];
-        if blocks.is_empty() {
-            return;
-        }
         self.take_duplicate_report(s, now, packet, blocks, news);
         blocks.sort_unstable();
         for &(start, end) in &*blocks {
@@ -256,9 +256,7 @@ impl Linux {
         news: &mut AckSummary,
     ) {
         let min_rtt = s.rtt.smallest();
-        let first = s.board.first_number();
         let Linux {
-            order,
             rack,
             forward,
             high,
@@ -277,7 +275,6 @@ impl Linux {
                 news.original |= covered.end <= *high;
                 span(&mut news.sacked_sent, covered.sent_at);
             }
-            order.remove(first + index as u64);
             *forward = (*forward).max(covered.end);
         });
         news.sacked += newly;
@@ -299,13 +296,12 @@ impl Linux {
         let min_rtt = s.rtt.smallest();
         let high = self.high;
         let mut rate = s.rate.as_deref_mut();
-        let Linux { order, rack, .. } = self;
+        let Linux { rack, .. } = self;
         let mut newly = 0;
         let acked = s.board.acknowledge_with(s.snd.una, |covered| {
             if let Some(rate) = &mut rate {
                 rate.acknowledged(covered.newly);
             }
-            order.pop();
             if covered.transmissions > 1 {
                 news.resent = true;
             } else if covered.newly {
