@@ -67,9 +67,9 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub(crate) fn drop_front(&mut self) {
         self.first = self.slot(1) as u32;
-        self.len = self.len.saturating_sub(1);
+        self.len -= 1;
         // What a burst needed: of many links few have one at a time.
-        if self.slots.len() > KEPT && self.len() < self.slots.len() / 8 {
+        if self.len == 0 && self.slots.len() > KEPT {
             self.shrink();
         }
     }
@@ -108,8 +108,7 @@ impl<T: Copy> Ring<T> {
         self.resize((2 * self.slots.len()).max(LEAST), filler);
     }
 
-    /// Gives three quarters of the slots back: as many values come and go as are left before it
-    /// happens again.
+    /// Gives three quarters of the slots back.
     #[cold]
     #[inline(never)]
     fn shrink(&mut self) {

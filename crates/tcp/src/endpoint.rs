@@ -349,7 +349,6 @@ impl Endpoint {
 
     /// When [`Endpoint::on_deadline`] is to be called; [`Time::MAX`] if never.
     #[must_use]
-    #[inline]
     pub fn deadline(&self) -> Time {
         self.sender
             .core
@@ -430,7 +429,6 @@ impl Endpoint {
 
     /// Payload bytes delivered in order to the application.
     #[must_use]
-    #[inline]
     pub fn delivered(&self) -> Bytes {
         Bytes::new(self.receiver.delivered())
     }

@@ -39,7 +39,7 @@ impl Line {
             name: format!("flow[{}]", self.flows.len() + 1),
             from: NodeId(0),
             to: NodeId(2),
-            transport,
+            transport: transport.map(Arc::new),
             application,
             start: Time::ZERO,
             stop: None,

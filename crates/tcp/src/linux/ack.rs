@@ -52,6 +52,12 @@ fn span(span: &mut Option<(Time, Time)>, sent_at: Time) {
     *span = Some((span.map_or(sent_at, |(first, _)| first), sent_at));
 }
 
+/// So many segments: 32 bits count all that are under way, and are converted in one step.
+#[inline]
+fn count(segments: usize) -> f64 {
+    f64::from(segments as u32)
+}
+
 fn lowest(of: &mut Option<u64>, start: u64) {
     *of = Some(of.map_or(start, |low| low.min(start)));
 }
@@ -108,8 +114,8 @@ impl Linux {
         if news.sets_timer {
             self.reset_timer(s, now);
         }
-        ack.lost = (self.lost - lost_before) as f64;
-        ack.flight = s.board.flight() as f64;
+        ack.lost = count((self.lost - lost_before) as usize);
+        ack.flight = count(s.board.flight());
         ack.in_recovery = self.state == State::Recovery;
         self.control(s, &mut ack, &news);
         if s.has_actions() {
@@ -401,9 +407,9 @@ impl Linux {
             probes: u32::from(packet.answers_probe(false)),
             high_probes: u32::from(packet.answers_probe(true)),
             congestion_echo: news.congestion_echo,
-            flight_before: news.prior_flight as f64,
-            flight: s.board.flight() as f64,
-            outstanding: s.board.outstanding() as f64,
+            flight_before: count(news.prior_flight),
+            flight: count(s.board.flight()),
+            outstanding: count(s.board.outstanding()),
             head: s.board.head(),
             cwnd_limited: s.rules.grows_when_application_limited || self.is_limited(s),
             round_start,
