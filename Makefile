@@ -161,7 +161,8 @@ bench-instructions:
 
 instructions:
 	$(CARGO) build --release --quiet --workspace $(WITH)
-	python3 benches/instructions/run.py --check --binary target/release/dumbbell
+	python3 benches/instructions/run.py --check --dumbbell target/release/dumbbell \
+	  --bentpipe target/release/bentpipe
 
 # The same dumbbell on ns-2, ns-3 and here, in one run.
 bench-peers:

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Counts the instructions that one packet-hop costs, and holds them against ratchet.json.
 
-Runs `dumbbell` (benches/dumbbell) under callgrind for two durations; the difference of the
-instructions, divided by that of the packet-hops, is the figure. So set-up and the writing of results
-are left out. At 100 and 1000 Mbit/s the flows are still in or near their first slow start then: what
+Runs `dumbbell` (benches/dumbbell) under callgrind for two durations, and `bentpipe compare` for two
+numbers of runs; the difference of the instructions, divided by that of the packet-hops, is the figure.
+So set-up and the writing of results are left out. At 100 and 1000 Mbit/s the flows are still in or near their first slow start then: what
 one costs afterwards takes too long to count. Instructions do not depend on what else the machine does,
 only on the compiler: with another rustc than the one in ratchet.json a cell may be 10% above its ratchet
 instead of 3%: a change of the compiler is not a change of this program, and one that costs more is looked at.
 
-The cells are all rates with all numbers of flows, on a constant link, one with a timeline and one
-with losses. ratchet.json says of each its value, the day it last moved and why.
+The cells of `dumbbell` are all rates with all numbers of flows, on a constant link, one with a timeline
+and one with losses. They have the RFCs' host; that of `compare` has Linux' and everything that a user
+has: the two can move apart. ratchet.json says of each its value, the day it last moved and why.
 
 A ratchet that is raised costs every user: raises.md beside it has a line for each, with the reason,
 and without that line the check fails. `--update` asks for the reason and writes the line. Python's
@@ -30,11 +31,16 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 RATCHET = HERE / "ratchet.json"
-DUMBBELL = ROOT / "target" / "release" / "dumbbell"
+# The programs that are measured, by their packages.
+PROGRAMS = {
+    name: ROOT / "target" / "release" / program
+    for name, program in {"dumbbell": "dumbbell", "bentpipe-cli": "bentpipe"}.items()
+}
 # The lowest value that each cell's ratchet has had, and every raise since, with its reason.
 RAISES = HERE / "raises.md"
 TOLERANCE, OTHER_COMPILER = 1.03, 1.10
@@ -46,20 +52,37 @@ FLOWS = (1, 100, 1000, 10_000)
 KINDS = {"constant": "", "timeline": " --timeline 1s", "loss": " --loss 0.01"}
 
 
+class Cell(NamedTuple):
+    """What is measured: one program with two sets of options, and what it calls its packet-hops."""
+
+    program: str
+    options: tuple[str, str]
+    hops: str
+
+
+def dumbbell(options, durations):
+    """A cell of `dumbbell` with these options and durations."""
+    return Cell("dumbbell", tuple(f"{options} --duration {d}s" for d in durations), "packet_hops")
+
+
 def matrix():
-    """The options and the two durations of each cell."""
+    """Name and cell of each rate, number of flows and kind of link."""
     for rate, durations in DURATIONS.items():
         for flows in FLOWS:
             for kind, options in KINDS.items():
                 name = f"{flows} flow{'s' * (flows > 1)}, {rate} Mbit/s, {kind}"
-                yield name, (f"--flows {flows} --rate {rate}Mbit/s{options}", durations)
+                yield name, dumbbell(f"--flows {flows} --rate {rate}Mbit/s{options}", durations)
 
 
 CELLS = dict(matrix())
 # A window that is full from the start: the engine with next to no congestion control.
 for kind in ("constant", "timeline"):
     options = f"--flows 1 --rate 50Mbit/s --window 1000{KINDS[kind]}"
-    CELLS[f"1 flow, 50 Mbit/s, window 1000, {kind}"] = (options, (4, 8))
+    CELLS[f"1 flow, 50 Mbit/s, window 1000, {kind}"] = dumbbell(options, (4, 8))
+# The command's own question: all its rows, the same number of runs each. One thread: more wait for
+# each other in loops.
+COMPARE = tuple(f"compare --threads 1 --json --runs {runs}" for runs in (2, 6))
+CELLS["compare, default question"] = Cell("bentpipe-cli", COMPARE, "packets")
 
 
 def instructions(binary, options):
@@ -80,12 +103,11 @@ def instructions(binary, options):
 
 def per_hop(binary, cell):
     """Instructions of a packet-hop, set-up excluded."""
-    options, durations = cell
     total, hops = [], []
-    for duration in durations:
-        count, report = instructions(binary, f"{options} --duration {duration}s")
+    for options in cell.options:
+        count, report = instructions(binary, options)
         total.append(count)
-        hops.append(report["packet_hops"])
+        hops.append(report[cell.hops])
     return (total[1] - total[0]) / (hops[1] - hops[0])
 
 
@@ -154,9 +176,10 @@ def main():
         "--update", action="store_true", help="write the measured values to ratchet.json"
     )
     parser.add_argument("--why", help="with --update: why values moved")
-    parser.add_argument(
-        "--binary", type=Path, default=DUMBBELL, help="another build of the example"
-    )
+    for package, program in PROGRAMS.items():
+        flag = f"--{program.name}"
+        what = "a build of it, instead of one made now"
+        parser.add_argument(flag, dest=package, type=Path, metavar="FILE", help=what)
     parser.add_argument("cells", nargs="*", help="only the cells whose name contains one of these")
     options = parser.parse_args()
     ratchet = json.loads(RATCHET.read_text()) if RATCHET.exists() else {"compiler": "", "cells": {}}
@@ -167,13 +190,16 @@ def main():
         print("skipped: instructions per packet-hop (valgrind is not installed)", file=sys.stderr)
         return 1 if options.check and os.environ.get("BENTPIPE_REQUIRE") == "all" else 0
     tolerance = TOLERANCE if ratchet["compiler"] == compiler() else OTHER_COMPILER
-    if options.binary == DUMBBELL:
-        build = ["cargo", "build", "--release", "--quiet", "-p", "dumbbell"]
-        if subprocess.run(build, cwd=ROOT).returncode:
-            return 2
     names = [n for n in CELLS if not options.cells or any(c in n for c in options.cells)]
+    programs = {}
+    for package in sorted({CELLS[name].program for name in names}):
+        programs[package] = getattr(options, package) or PROGRAMS[package]
+        build = ["cargo", "build", "--release", "--quiet", "-p", package]
+        if not getattr(options, package) and subprocess.run(build, cwd=ROOT).returncode:
+            return 2
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        measured = dict(zip(names, pool.map(lambda n: per_hop(options.binary, CELLS[n]), names)))
+        figures = pool.map(lambda n: per_hop(programs[CELLS[n].program], CELLS[n]), names)
+        measured = dict(zip(names, figures))
     missed = []
     print(f"rustc {compiler()}, {platform.machine()}; recorded with {ratchet['compiler']}\n")
     print("| cell | instructions per packet-hop | ratchet | ratio |\n|---|---|---|---|")

@@ -131,6 +131,7 @@ fn transport(setting: &Setting) -> Transport {
         polling: bentpipe_tcp::Polling::default(),
         kernel: bentpipe_tcp::KernelSettings::DEFAULT,
         quic: None,
+        tls: None,
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct LinkCursor {
     wire: Wire,
     /// Where the last transmission ended.
     cursor: Span,
+    /// Transmission times of the last two packet sizes: bits a second, bytes on the wire, time.
+    recent: [(u64, u32, Duration); 2],
     /// Draws the losses that the timeline asks for. Where the link has no
     /// channel its name is that of one: a timeline of constant packet errors
     /// loses what a uniform channel loses.
@@ -112,6 +114,7 @@ impl LinkCursor {
         };
         LinkCursor {
             cursor: timeline.span(Time::ZERO),
+            recent: [(0, 0, Duration::ZERO); 2],
             overtakes: timeline.changes_route(),
             stream: Stream::new(plan.seed, &format!("{process} {}", plan.name)),
             packet_errors: (0.0, 0, 0.0),
@@ -171,18 +174,19 @@ impl LinkCursor {
         bytes: u32,
         channel: Option<&mut Channel>,
     ) -> (Time, Fate) {
-        let line = &*self.timeline;
         let wire = self.wire.packet(bytes);
+        let whole = self.end_within(start, wire);
+        let line = &*self.timeline;
         let mut span = self.cursor;
-        line.seek(&mut span, start);
         let first = span;
-        let end = match line.opportunities() {
-            Some(given) => {
+        let end = match (whole, line.opportunities()) {
+            (Some(end), _) => end,
+            (None, Some(given)) => {
                 let end = self.served.serve(given, entered, wire);
                 line.seek(&mut span, end);
                 end
             }
-            None => self.finish(&mut span, start, 1, u64::from(bytes)),
+            (None, None) => self.finish(&mut span, start, 1, u64::from(bytes)),
         };
         self.cursor = span;
         self.busy += self.current.2;
@@ -236,6 +240,30 @@ impl LinkCursor {
         }
         self.last = (piece.route, at);
         (end, Fate::Arrives(at))
+    }
+
+    /// Moves to `start`. The end of a transmission of `wire` bytes from then on, if it lies in the same
+    /// piece: most do, and most packets have one of two sizes.
+    #[inline]
+    fn end_within(&mut self, start: Time, wire: u32) -> Option<Time> {
+        let line = &*self.timeline;
+        line.seek(&mut self.cursor, start);
+        let speed = line.speed(self.cursor.index);
+        if speed == 0 || line.opportunities().is_some() {
+            return None;
+        }
+        let is_this = |known: &(u64, u32, Duration)| (known.0, known.1) == (speed, wire);
+        if !is_this(&self.recent[0]) {
+            if !is_this(&self.recent[1]) {
+                // A packet's length is below 2^33 bits: the product fits.
+                let work = u64::from(wire).checked_mul(8_000_000_000)?;
+                self.recent[1] = (speed, wire, Duration::from_nanos(work.div_ceil(speed)));
+            }
+            self.recent.swap(0, 1);
+        }
+        let data = start + self.wire.preambles(1);
+        let end = data + self.recent[0].2;
+        (data < self.cursor.until && end <= self.cursor.until).then_some(end)
     }
 
     /// [`LinkCursor::transmit`] where both sides learn what became of the packet.

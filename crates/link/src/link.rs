@@ -171,6 +171,9 @@ impl<P: Copy> Link<P> {
             return self.carry_scheduled(arrival, packet);
         }
         let only = self.carried.is_empty();
+        if only {
+            self.carried.give_back();
+        }
         self.carried.push_back(Carried { arrival, packet });
         only
     }

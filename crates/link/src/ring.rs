@@ -7,19 +7,22 @@
 /// Values, first in, first out.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
-    /// Zero or a power of two.
-    slots: Vec<T>,
-    first: usize,
-    len: usize,
+    /// Zero or a power of two. Links are many, and most rings small: every byte counts.
+    slots: Box<[T]>,
+    first: u32,
+    len: u32,
 }
 
 /// Slots of a ring that is not empty, at least.
 const LEAST: usize = 4;
 
+/// A ring of no more slots than this keeps them.
+const KEPT: usize = 32;
+
 impl<T: Copy> Ring<T> {
-    pub(crate) const fn new() -> Ring<T> {
+    pub(crate) fn new() -> Ring<T> {
         Ring {
-            slots: Vec::new(),
+            slots: Box::new([]),
             first: 0,
             len: 0,
         }
@@ -27,7 +30,7 @@ impl<T: Copy> Ring<T> {
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     #[inline]
@@ -38,15 +41,15 @@ impl<T: Copy> Ring<T> {
     /// The slot of the value at `place`.
     #[inline]
     fn slot(&self, place: usize) -> usize {
-        self.first.wrapping_add(place) & self.slots.len().wrapping_sub(1)
+        (self.first as usize).wrapping_add(place) & self.slots.len().wrapping_sub(1)
     }
 
     #[inline(always)]
     pub(crate) fn push_back(&mut self, value: T) {
-        if self.len == self.slots.len() {
+        if self.len() == self.slots.len() {
             self.grow(value);
         }
-        let slot = self.slot(self.len);
+        let slot = self.slot(self.len());
         if let Some(slot) = self.slots.get_mut(slot) {
             *slot = value;
             self.len += 1;
@@ -63,8 +66,17 @@ impl<T: Copy> Ring<T> {
     /// Drops the first value, of which there is one.
     #[inline]
     pub(crate) fn drop_front(&mut self) {
-        self.first = self.slot(1);
-        self.len = self.len.saturating_sub(1);
+        self.first = self.slot(1) as u32;
+        self.len -= 1;
+    }
+
+    /// Gives slots back that a burst needed, where nothing is left of it: of many links few have one
+    /// at a time.
+    #[inline(always)]
+    pub(crate) fn give_back(&mut self) {
+        if self.slots.len() > KEPT {
+            self.shrink();
+        }
     }
 
     #[inline]
@@ -72,18 +84,18 @@ impl<T: Copy> Ring<T> {
         if self.len == 0 {
             return None;
         }
-        self.slots.get(self.first)
+        self.slots.get(self.first as usize)
     }
 
     /// The value at `place`, counted from the first.
     pub(crate) fn get(&self, place: usize) -> Option<&T> {
-        (place < self.len).then(|| self.slots.get(self.slot(place)))?
+        (place < self.len()).then(|| self.slots.get(self.slot(place)))?
     }
 
     /// Inserts a value at `place`, which others move back for.
     pub(crate) fn insert(&mut self, place: usize, value: T) {
         self.push_back(value);
-        for place in (place + 1..self.len).rev() {
+        for place in (place + 1..self.len()).rev() {
             let (slot, before) = (self.slot(place), self.slot(place - 1));
             self.slots.swap(slot, before);
         }
@@ -91,17 +103,32 @@ impl<T: Copy> Ring<T> {
 
     /// The values, the first one first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        let (wrapped, ahead) = self.slots.split_at(self.first);
-        ahead.iter().chain(wrapped).take(self.len)
+        let (wrapped, ahead) = self.slots.split_at(self.first as usize);
+        ahead.iter().chain(wrapped).take(self.len())
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filler: T) {
-        self.slots.rotate_left(self.first);
+        self.resize((2 * self.slots.len()).max(LEAST), filler);
+    }
+
+    /// Gives three quarters of the slots back.
+    #[cold]
+    #[inline(never)]
+    fn shrink(&mut self) {
+        if let Some(&filler) = self.slots.first() {
+            self.resize(self.slots.len() / 4, filler);
+        }
+    }
+
+    /// Moves the values to so many slots, which must be enough.
+    fn resize(&mut self, slots: usize, filler: T) {
+        let mut moved = Vec::with_capacity(slots);
+        moved.extend(self.iter().copied());
+        moved.resize(slots, filler);
+        self.slots = moved.into_boxed_slice();
         self.first = 0;
-        let slots = (2 * self.slots.len()).max(LEAST);
-        self.slots.resize(slots, filler);
     }
 }
 
@@ -113,9 +140,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_ring_is_a_queue(steps in proptest::collection::vec(0u8..10, 0..300)) {
+        fn a_ring_is_a_queue(bursts in proptest::collection::vec((0u8..10, 1u8..90), 0..60)) {
+            let steps = bursts.into_iter().flat_map(|(step, n)| (0..n).map(move |_| step));
             let (mut ring, mut queue) = (Ring::new(), VecDeque::new());
-            for (value, step) in steps.into_iter().enumerate() {
+            for (value, step) in steps.enumerate() {
                 match step {
                     0..5 => {
                         ring.push_back(value);
@@ -127,6 +155,9 @@ mod tests {
                         ring.insert(place, value);
                         queue.insert(place, value);
                     }
+                }
+                if queue.is_empty() {
+                    ring.give_back();
                 }
                 prop_assert_eq!(ring.len(), queue.len());
                 prop_assert_eq!(ring.front(), queue.front());

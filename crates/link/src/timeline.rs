@@ -320,7 +320,8 @@ impl Timeline {
     }
 
     /// Bits a second that the transmitter sends in a piece.
-    fn speed(&self, index: usize) -> u64 {
+    #[inline]
+    pub(crate) fn speed(&self, index: usize) -> u64 {
         let piece = &self.pieces[index];
         if piece.up || self.when_down == WhenDown::Lost {
             piece.rate.bps()

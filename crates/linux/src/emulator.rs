@@ -396,7 +396,7 @@ fn count_in_bytes(scenario: &mut Scenario) -> Vec<String> {
     let mut why = Vec::new();
     for link in &mut scenario.links {
         let refused = link.settings.queue.simulated_only().is_some();
-        let Some(limit) = link.settings.segment_limit() else {
+        let Some(limit) = Arc::make_mut(&mut link.settings).segment_limit() else {
             if !refused {
                 why.push(format!(
                     "link `{}` treats packets one by one, which segments that are passed whole (GSO) \
@@ -415,7 +415,7 @@ fn count_in_bytes(scenario: &mut Scenario) -> Vec<String> {
 
 /// The MTU that was asked for, or that the scenario's flows need.
 fn mtu(scenario: &Scenario, wanted: Option<u16>) -> Result<u16, EmulatorError> {
-    let transports = scenario.flows.iter().filter_map(|f| f.transport.as_ref());
+    let transports = scenario.flows.iter().filter_map(|f| f.transport.as_deref());
     let segments = transports.map(|t| t.mss + t.header_bytes());
     let datagrams = scenario.flows.iter().filter_map(plan::datagram);
     let datagrams = datagrams.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX));

@@ -94,7 +94,7 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
                 flow.name
             ));
         }
-        let over_tcp = flow.transport.as_ref().filter(|t| t.quic.is_none());
+        let over_tcp = flow.transport.as_deref().filter(|t| t.quic.is_none());
         if let Some(refused) = quic::over_quic(flow).and_then(quic::refusal) {
             why.push(format!("flow `{}`: {refused}", flow.name));
         }
@@ -145,7 +145,7 @@ fn run_hosts(scenario: &Scenario, options: Options, boxes: Option<&Boxes>) -> Re
     let mut loaded = Controls::default();
     let mut setups: Vec<Option<Setup>> = Vec::with_capacity(scenario.flows.len());
     for flow in &scenario.flows {
-        let over_tcp = flow.transport.as_ref().filter(|t| t.quic.is_none());
+        let over_tcp = flow.transport.as_deref().filter(|t| t.quic.is_none());
         let mut setup = over_tcp.and_then(|t| Setup::new(t).ok());
         if let Some(setup) = &mut setup {
             setup.control_name = loaded.name(&setup.control)?;
@@ -214,7 +214,7 @@ fn control((flow, setup): (&Flow, &Option<Setup>)) -> String {
 fn notes(scenario: &Scenario, setups: &[Option<Setup>]) -> Vec<String> {
     let mut about: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (flow, setup) in scenario.flows.iter().zip(setups) {
-        let (Some(transport), Some(setup)) = (&flow.transport, setup) else {
+        let (Some(transport), Some(setup)) = (flow.transport.as_deref(), setup) else {
             continue;
         };
         let mut told = setup::notes(transport, setup);

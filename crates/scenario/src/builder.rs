@@ -172,6 +172,8 @@ impl ScenarioBuilder {
         settings: LinkSettings,
         timeline: Option<Arc<Timeline>>,
     ) -> LinkId {
+        let known = self.scenario.links.iter().rev().take(RECENT);
+        let settings = shared(settings, known.map(|link| &link.settings));
         let link = Link::new(name, [a, b], settings, timeline);
         self.scenario.links.push(link);
         LinkId(id(self.scenario.links.len() - 1))
@@ -252,8 +254,11 @@ impl ScenarioBuilder {
         to: NodeId,
         application: Application,
     ) -> FlowBuilder<'_> {
-        let at = self.scenario.flows.len();
-        self.scenario.flows.push(Flow {
+        let flows = &mut self.scenario.flows;
+        let known = flows.iter().rev().take(RECENT);
+        let transports = known.filter_map(|flow| flow.transport.clone()).collect();
+        let at = flows.len();
+        flows.push(Flow {
             name: name.into(),
             from,
             to,
@@ -269,7 +274,8 @@ impl ScenarioBuilder {
             split: None,
         });
         FlowBuilder {
-            flow: &mut self.scenario.flows[at],
+            flow: &mut flows[at],
+            transports,
         }
     }
 
@@ -351,16 +357,30 @@ fn id(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
+/// How many links or flows are looked at for settings that a new one can share.
+const RECENT: usize = 4;
+
+/// `value`, as the one of `known` that is the same, where there is one: with many flows most are.
+fn shared<'a, T: PartialEq + 'a>(value: T, mut known: impl Iterator<Item = &'a Arc<T>>) -> Arc<T> {
+    match known.find(|known| ***known == value) {
+        Some(known) => Arc::clone(known),
+        None => Arc::new(value),
+    }
+}
+
 /// Settings of a flow that was just added.
 #[derive(Debug)]
 pub struct FlowBuilder<'a> {
     flow: &'a mut Flow,
+    /// Those of flows that were added just before.
+    transports: Vec<Arc<Transport>>,
 }
 
 impl FlowBuilder<'_> {
     /// The TCP that carries it; `None` for datagrams.
     pub fn transport(self, transport: impl Into<Option<Transport>>) -> Self {
-        self.flow.transport = transport.into();
+        let transport = transport.into();
+        self.flow.transport = transport.map(|own| shared(own, self.transports.iter()));
         self
     }
 

@@ -116,8 +116,8 @@ pub struct Link {
     pub to: NodeId,
     /// Its reverse direction; `None` for a link in one direction only.
     pub reverse: Option<LinkId>,
-    /// Rate, delay, queue, channel and further settings.
-    pub settings: LinkSettings,
+    /// Rate, delay, queue, channel and further settings. Links that are the same share them.
+    pub settings: Arc<LinkSettings>,
     /// How rate, delay, loss and state change with time; the settings hold for
     /// ever, where `None`. Then the rate and the delay of the settings are
     /// those that routes, the ideal bound and automatic parameters go by.
@@ -148,7 +148,7 @@ impl Link {
     pub fn new(
         name: impl Into<String>,
         [from, to]: [NodeId; 2],
-        settings: LinkSettings,
+        settings: impl Into<Arc<LinkSettings>>,
         timeline: Option<Arc<Timeline>>,
     ) -> Link {
         Link {
@@ -156,7 +156,7 @@ impl Link {
             from,
             to,
             reverse: None,
-            settings,
+            settings: settings.into(),
             timeline,
             arq: None,
             jitter: None,
@@ -252,8 +252,8 @@ pub struct Flow {
     pub from: NodeId,
     /// The side that receives it.
     pub to: NodeId,
-    /// Its transport; `None` for datagrams.
-    pub transport: Option<Transport>,
+    /// Its transport; `None` for datagrams. Flows that have the same share it.
+    pub transport: Option<Arc<Transport>>,
     /// Its application.
     pub application: Application,
     /// Start of the application.
@@ -274,7 +274,7 @@ pub struct Flow {
     /// What it is made of where split-connection PEPs are on its way, which
     /// follows from the PEPs and the routes.
     #[serde(skip)]
-    pub split: Option<Split>,
+    pub split: Option<Box<Split>>,
 }
 
 /// A flow through split-connection PEPs.
@@ -392,7 +392,7 @@ impl Flow {
                 flow,
                 leg,
                 nodes: [self.from, self.to],
-                transport: self.transport.as_ref(),
+                transport: self.transport.as_deref(),
                 forward: &self.forward,
                 reverse: &self.reverse,
                 changes: &self.changes,

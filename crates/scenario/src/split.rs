@@ -88,11 +88,12 @@ pub(crate) fn split(links: &[Link], flows: &mut [Flow], places: &[SplitPep]) -> 
     }
     for (index, flow) in flows.iter_mut().enumerate() {
         let found = legs(links, flow, places);
-        flow.split = found.map_err(|(pep, why)| Failed {
+        let found = found.map_err(|(pep, why)| Failed {
             flow: index,
             pep,
             why,
         })?;
+        flow.split = found.map(Box::new);
     }
     Ok(())
 }

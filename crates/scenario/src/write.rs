@@ -323,7 +323,7 @@ fn transports_of(scenario: &Scenario) -> impl Iterator<Item = &Transport> {
     let flows = scenario
         .flows
         .iter()
-        .filter_map(|flow| flow.transport.as_ref());
+        .filter_map(|flow| flow.transport.as_deref());
     let peps = scenario.peps.iter();
     flows.chain(peps.filter_map(|pep| pep.settings.transport.as_ref()))
 }

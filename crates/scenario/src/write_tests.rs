@@ -96,7 +96,7 @@ fn offload_survives_the_file() {
     };
     let below = find_transport("cubic").unwrap().settings();
     let transport = linux.over(below).resolve("mine");
-    scenario.flows[0].transport = Some(transport);
+    scenario.flows[0].transport = Some(transport.into());
     assert_eq!(again(&scenario).links, scenario.links);
     assert_eq!(
         again(&scenario).flows[0].transport,
@@ -127,21 +127,24 @@ fn tls_survives_the_file() {
 #[test]
 fn names_that_no_file_has_are_changed() {
     let mut scenario = two_nodes(Application::Persistent, link(1, 1), None);
-    let transport = scenario.flows[0].transport.as_mut().unwrap();
+    let transport = Arc::make_mut(scenario.flows[0].transport.as_mut().unwrap());
     transport.name = "cubic + IW 32".to_owned();
     transport.initial_window = 32.0;
     transport.send_buffer = Bytes::MAX;
     let read = again(&scenario);
-    let found = read.flows[0].transport.as_ref().unwrap();
+    let found = read.flows[0].transport.as_deref().unwrap();
     assert_eq!(
         (found.name.as_str(), found.initial_window),
         ("cubic-iw-32", 32.0)
     );
     // One that differs from its namesake in the catalogue is no refinement of that.
-    let transport = scenario.flows[0].transport.as_mut().unwrap();
+    let transport = Arc::make_mut(scenario.flows[0].transport.as_mut().unwrap());
     transport.name = "cubic".to_owned();
     let read = again(&scenario);
-    assert_eq!(read.flows[0].transport.as_ref().unwrap().name, "cubic-here");
+    assert_eq!(
+        read.flows[0].transport.as_deref().unwrap().name,
+        "cubic-here"
+    );
 }
 
 #[test]
@@ -467,7 +470,7 @@ proptest! {
         }
         transport.name = "mine".to_owned();
         let mut scenario = two_nodes(Application::Persistent, link(2, 250), None);
-        scenario.flows[0].transport = Some(transport);
+        scenario.flows[0].transport = Some(transport.into());
         match scenario.to_toml() {
             Ok(_) => prop_assert_eq!(again(&scenario), scenario),
             // Some need routers that this link has not, and the bound no transport.

@@ -22,7 +22,7 @@ pub(crate) fn outcome<const WATCHED: bool>(
 ) -> Outcome {
     let ended_at = net.now;
     let sharing = sharing(&flows);
-    let snapshot = net.snapshot(scenario);
+    net.catch_up();
     let mut outcomes = Vec::with_capacity(flows.len());
     let mut series = Vec::new();
     let mut legs = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn outcome<const WATCHED: bool>(
         o.outage_losses = losses.outage.packets;
         o.no_route_losses = net.unroutable(i);
         outcomes.push(o);
-        if let (Ends::Split(chain), Some(split)) = (&running.ends, &flow.split) {
+        if let (Ends::Split(chain), Some(split)) = (&running.ends, flow.split.as_deref()) {
             let from = running.counts_from();
             legs.extend(chain.outcomes(scenario, (i, split), from, ended_at));
         }
@@ -53,6 +53,7 @@ pub(crate) fn outcome<const WATCHED: bool>(
         }
     }
     // The endpoints are gone by now: with many flows their memory serves this.
+    let snapshot = net.snapshot(scenario);
     let crossings = net.crossings(scenario, &snapshot);
     let links = link_outcomes(scenario, &mut net, &snapshot);
     let middleboxes = middlebox_outcomes(scenario, &net);

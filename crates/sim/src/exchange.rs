@@ -39,7 +39,7 @@ impl Exchanges {
     /// The exchanges of `flow`, if it has any.
     pub(crate) fn new(flow: &Flow, seed: u64) -> Option<Box<Exchanges>> {
         let requester = Requester::new(&flow.application, seed, &flow.name)?;
-        let transport = flow.transport.clone();
+        let transport = flow.transport.as_deref().cloned();
         let transport = transport.filter(|_| flow.application.reopens());
         let reopens = transport.map(|transport| Reopens {
             transport,

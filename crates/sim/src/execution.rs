@@ -251,15 +251,24 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
         self.timers[endpoint] = [later, Time::MAX];
         let (index, side) = self.net.connections.owner(component);
         let flow = &mut self.flows[index];
-        if flow.deadline(side) <= now {
-            flow.hear_queue(now, &mut self.net);
+        let mut deadline = flow.deadline(side);
+        let mut concerns = self.concerns_others;
+        if deadline <= now {
+            if !flow.reports.is_empty() {
+                flow.hear_queue(now, &mut self.net);
+            }
             let before = if WATCHED { flow.timeouts(side) } else { 0 };
-            flow.on_deadline(now, side, &mut self.net);
+            concerns |= flow.on_deadline(now, side, &mut self.net);
             if WATCHED && flow.timeouts(side) > before {
                 self.net.observer.timed_out(now, component);
             }
+            deadline = flow.deadline(side);
         }
-        self.settle(now, index, side..side + 1)
+        if concerns {
+            return self.settle(now, index, side..side + 1);
+        }
+        self.arm(now, endpoint, deadline);
+        false
     }
 
     /// An application may start, stop or send; true if that ends the run.

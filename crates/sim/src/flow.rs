@@ -17,7 +17,7 @@ pub(crate) struct Running {
     pub(crate) ends: Ends,
     application: Application,
     handshake: Handshake,
-    split: Option<Split>,
+    split: Option<Box<Split>>,
     pub(crate) starts_at: Time,
     stop: Option<Time>,
     /// When its first data segment could go.
@@ -32,8 +32,10 @@ pub(crate) struct Running {
     pub(crate) last_delivery_at: Option<Time>,
     delivered_before: u64,
     next_request_at: Time,
+    /// Its data go, and nobody looks at a series of them: known after the application was called.
+    is_plain: bool,
     /// The clock of an application with a rate.
-    source: Option<Source>,
+    source: Option<Box<Source>>,
     /// The packets that have a deadline.
     deadline: Option<Box<Deadline>>,
     /// Exchanges, where `to` asks and `from` answers.
@@ -42,7 +44,7 @@ pub(crate) struct Running {
     has_tls: bool,
     /// The handshake of TLS, until it is over.
     tls: Option<Box<Tls>>,
-    pub(crate) series: Option<Recorder>,
+    pub(crate) series: Option<Box<Recorder>>,
     /// Senders that hear of the queues at their nodes.
     pub(crate) reports: Vec<Reports>,
 }
@@ -70,7 +72,8 @@ impl Running {
             last_delivery_at: None,
             delivered_before: 0,
             next_request_at: Time::MAX,
-            source: Source::new(&flow.application, seed, &flow.name),
+            is_plain: false,
+            source: Source::new(&flow.application, seed, &flow.name).map(Box::new),
             deadline: deadline(&flow.application),
             exchanges: Exchanges::new(flow, seed),
             series: None,
@@ -133,7 +136,10 @@ impl Running {
         }
         let packet = match &self.ends {
             Ends::Stream(stream) => stream.next_call(),
-            _ => self.source.as_ref().map_or(Time::MAX, Source::next),
+            _ => self
+                .source
+                .as_ref()
+                .map_or(Time::MAX, |source| source.next()),
         };
         self.next_request_at
             .min(packet)
@@ -326,12 +332,7 @@ impl Running {
             Ends::Tcp(ends) => {
                 ends[side].on_packet(now, packet, net);
                 let delivered = ends[1].delivered();
-                let waits = match self.application {
-                    Application::Transfer { size } => delivered != size,
-                    _ => self.exchanges.is_none(),
-                };
-                let is_plain = self.series.is_none() && self.tls.is_none();
-                if waits && self.first_data_at.is_some() && is_plain {
+                if self.waits_for_more(delivered) {
                     if side == 1 {
                         self.note_delivered(now, delivered.get(), false);
                     }
@@ -368,11 +369,27 @@ impl Running {
         true
     }
 
-    /// A timer of side `side` is due.
-    pub(crate) fn on_deadline<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) {
+    /// True if nothing follows from what happens to a TCP connection by which so much was
+    /// delivered.
+    #[inline(always)]
+    fn waits_for_more(&self, delivered: Bytes) -> bool {
+        let waits = match self.application {
+            Application::Transfer { size } => delivered != size,
+            _ => self.exchanges.is_none(),
+        };
+        waits && self.is_plain
+    }
+
+    /// A timer of side `side` is due. False if the application does nothing about it and only this
+    /// side's deadline may have moved.
+    pub(crate) fn on_deadline<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) -> bool {
         match &mut self.ends {
             Ends::Tcp(ends) => {
                 ends[side].on_deadline(now, net);
+                let delivered = ends[1].delivered();
+                if self.waits_for_more(delivered) {
+                    return false;
+                }
                 self.after(now, side, net);
             }
             Ends::Split(chain) => {
@@ -385,6 +402,7 @@ impl Running {
             }
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Ideal => {}
         }
+        true
     }
 
     /// A stream of a tunnel has its turn to send. Returns the bytes of the packet.
@@ -594,6 +612,8 @@ impl Running {
             let twice = first_receiver.unwrap_or_else(|| client.duplicates_received());
             recorder.sender(now, &snapshot, server, twice);
         }
+        let is_told = self.series.is_none() && self.tls.is_none();
+        self.is_plain = is_told && self.first_data_at.is_some();
         if side == 1 {
             let delivered = arrived.unwrap_or_else(|| client.delivered()).get();
             let last = self.offered().is_some_and(|b| b.get() == delivered);

@@ -13,7 +13,7 @@ use bentpipe_units::{Bytes, Duration};
 /// bytes on the wire x (1 - loss), for full segments.
 #[must_use]
 pub fn payload_rate(scenario: &Scenario, flow: &Flow) -> f64 {
-    let (mss, header) = flow.transport.as_ref().map_or((1448.0, 52.0), |t| {
+    let (mss, header) = flow.transport.as_deref().map_or((1448.0, 52.0), |t| {
         (f64::from(t.mss), f64::from(t.header_bytes()))
     });
     let mut rate = f64::INFINITY;

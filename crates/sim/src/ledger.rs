@@ -40,8 +40,9 @@ pub(crate) struct Pending {
 /// The losses of a run. Hops are those of all paths, flattened.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    /// Lost at each hop.
-    pub(crate) losses: Vec<Losses>,
+    /// For each hop, where in `losses` its own are; at most hops it is 0, where there are none.
+    places: Vec<u32>,
+    losses: Vec<Losses>,
     /// Losses that lie in the future, unordered.
     pub(crate) pending: Vec<Pending>,
     /// Number of pending losses at which those that have happened are counted.
@@ -54,7 +55,8 @@ const CROWD: usize = 64;
 impl Ledger {
     pub(crate) fn new(hops: usize) -> Ledger {
         Ledger {
-            losses: vec![Losses::default(); hops],
+            places: vec![0; hops],
+            losses: vec![Losses::default()],
             pending: Vec::new(),
             crowd: CROWD,
         }
@@ -88,12 +90,26 @@ impl Ledger {
 
     /// A packet leaves its path before hop `from` and continues at hop `to`.
     pub(crate) fn divert(&mut self, from: u32, to: u32, bytes: u32) {
-        self.losses[from as usize].diverted.add(bytes);
-        self.losses[to as usize].joined.add(bytes);
+        self.at(from).diverted.add(bytes);
+        self.at(to).joined.add(bytes);
+    }
+
+    /// What was lost at `hop`.
+    pub(crate) fn of(&self, hop: usize) -> Losses {
+        self.losses[self.places[hop] as usize]
+    }
+
+    fn at(&mut self, hop: u32) -> &mut Losses {
+        let place = &mut self.places[hop as usize];
+        if *place == 0 {
+            *place = self.losses.len() as u32;
+            self.losses.push(Losses::default());
+        }
+        &mut self.losses[*place as usize]
     }
 
     fn count(&mut self, loss: Pending) {
-        let losses = &mut self.losses[loss.hop as usize];
+        let losses = self.at(loss.hop);
         match loss.verdict {
             Verdict::ChannelLoss => losses.channel.add(loss.bytes),
             Verdict::OutageLoss => losses.outage.add(loss.bytes),
@@ -125,12 +141,12 @@ mod tests {
         assert!(ledger.pending.len() < 2 * CROWD, "{}", ledger.pending.len());
         ledger.settle(at(1000));
         // Those of 0 to 990 have happened.
-        assert_eq!(ledger.losses[1].channel.packets, 991);
+        assert_eq!(ledger.of(1).channel.packets, 991);
         assert_eq!(ledger.pending.len(), 9);
         let one = Count {
             packets: 1,
             bytes: 1500,
         };
-        assert_eq!(ledger.losses[2].queue, one);
+        assert_eq!(ledger.of(2).queue, one);
     }
 }

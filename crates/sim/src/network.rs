@@ -138,9 +138,10 @@ impl<'a, const WATCHED: bool> Network<'a, WATCHED> {
         }));
     }
 
-    /// Brings all links up to now.
+    /// Brings all links, and the counts of what they lost, up to now.
     pub(crate) fn catch_up(&mut self) {
         self.forward.catch_up(&mut self.driver, self.now);
+        self.driver.ledger.settle(self.now);
         if WATCHED {
             self.show_losses();
         }

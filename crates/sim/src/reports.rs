@@ -33,7 +33,7 @@ impl Reports {
     /// For the senders of a flow that need it.
     pub(crate) fn of(scenario: &Scenario, flow: &Flow, ends: &Ends) -> Vec<Reports> {
         let legs: Vec<(bool, &Transport, &[LinkId])> = match (ends, &flow.split) {
-            (Ends::Tcp(ends), _) => match &flow.transport {
+            (Ends::Tcp(ends), _) => match flow.transport.as_deref() {
                 Some(transport) => {
                     vec![(ends[0].needs_queue_reports(), transport, &flow.forward)]
                 }

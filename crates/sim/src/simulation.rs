@@ -66,7 +66,7 @@ impl<'a> Simulation<'a> {
         let mut flows = Vec::with_capacity(scenario.flows.len());
         let connections = Connections::new(scenario);
         for (index, flow) in scenario.flows.iter().enumerate() {
-            let ends = match &flow.transport {
+            let ends = match flow.transport.as_deref() {
                 None => match MediaStream::new(&flow.application, options.start_of(flow)) {
                     Some(stream) => Ends::Stream(stream),
                     None => Ends::Datagrams {
@@ -113,7 +113,8 @@ impl<'a> Simulation<'a> {
             };
             let mut running = Running::new(flow, ends, options.start_of(flow), options.seed);
             running.reports = Reports::of(scenario, flow, &running.ends);
-            running.series = options.series.map(|i| Recorder::new(&flow.name, i));
+            let recorder = |interval| Box::new(Recorder::new(&flow.name, interval));
+            running.series = options.series.map(recorder);
             flows.push(running);
         }
         Ok(Simulation {

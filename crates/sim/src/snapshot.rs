@@ -53,7 +53,6 @@ impl<const WATCHED: bool> Network<'_, WATCHED> {
     pub(crate) fn snapshot(&mut self, scenario: &Scenario) -> LinkSnapshot {
         let now = self.now;
         self.catch_up();
-        self.driver.ledger.settle(now);
         let mut snapshot = LinkSnapshot {
             hops: vec![OnLink::default(); self.forward.paths.hops()],
             links: vec![PendingCounts::default(); self.forward.links.len()],
@@ -138,7 +137,7 @@ impl<const WATCHED: bool> Network<'_, WATCHED> {
                         outage,
                         joined,
                         diverted,
-                    } = self.driver.ledger.losses[hop];
+                    } = self.driver.ledger.of(hop);
                     entered = entered.plus(joined).less(diverted);
                     let on = snapshot.hops[hop];
                     let left = entered.less(queue).less(channel).less(outage).less(on.all);
@@ -182,7 +181,7 @@ impl<const WATCHED: bool> Network<'_, WATCHED> {
         let endpoints = self.connections.of(flow);
         let paths = endpoints.flat_map(|endpoint| self.forward.paths.to(endpoint));
         for hop in paths.flat_map(Path::range) {
-            let losses = self.driver.ledger.losses[hop];
+            let losses = self.driver.ledger.of(hop);
             sum.queue = sum.queue.plus(losses.queue);
             sum.channel = sum.channel.plus(losses.channel);
             sum.outage = sum.outage.plus(losses.outage);

@@ -44,7 +44,13 @@ fn own_of(scenario: &Scenario) -> Vec<&OwnControl> {
     for flow in &scenario.flows {
         let legs = flow.split.iter().flat_map(|split| &split.legs);
         let legs = legs.map(|leg| &leg.transport);
-        found.extend(flow.transport.iter().chain(legs).filter_map(own));
+        found.extend(
+            flow.transport
+                .as_deref()
+                .into_iter()
+                .chain(legs)
+                .filter_map(own),
+        );
     }
     found
 }

@@ -51,7 +51,7 @@ pub(crate) fn seconds(scenario: &Scenario) -> f64 {
 
 /// The analytic bound takes no packets.
 fn is_computed(flow: &Flow) -> bool {
-    let transport = flow.transport.as_ref();
+    let transport = flow.transport.as_deref();
     transport.is_some_and(|t| t.congestion_control == CongestionControlChoice::Ideal)
 }
 

@@ -8,7 +8,7 @@
 //! | part | file | in short |
 //! |---|---|---|
 //! | acknowledgements | `ack` | the information in an ACK, and the order in which it is processed |
-//! | loss by time | [`rack`], [`order`] | a segment is lost if one sent later has arrived and a reordering window has passed |
+//! | loss by time | [`rack`], `scoreboard::order` | a segment is lost if one sent later has arrived and a reordering window has passed |
 //! | states | `fastretrans` | Open, Disorder, CWR, Recovery, Loss, and the transitions between them |
 //! | undo | [`undo`] | by timestamps, by reported duplicates, by F-RTO |
 //! | window in recovery | [`prr`] | in proportion to what arrives, at last ssthresh |
@@ -42,7 +42,6 @@ mod fastretrans;
 mod limited;
 mod memory;
 mod offload;
-mod order;
 mod output;
 mod prr;
 mod rack;
@@ -58,7 +57,6 @@ use crate::stack::{Repairs, Stack};
 use bentpipe_cc::Phase;
 use bentpipe_units::Time;
 use limited::Limited;
-use order::Order;
 use prr::Prr;
 use rack::Rack;
 use std::cmp::Reverse;
@@ -83,7 +81,6 @@ pub(crate) struct Linux {
     pub(super) state: State,
     /// The state ends when this byte is acknowledged.
     pub(super) high: u64,
-    pub(super) order: Order,
     /// Segments found lost that may wait to be sent again, lowest first.
     pub(super) waiting: BinaryHeap<Reverse<u64>>,
     pub(super) rack: Rack,
@@ -114,7 +111,6 @@ impl Linux {
         Linux {
             state: State::Open,
             high: 0,
-            order: Order::new(),
             waiting: BinaryHeap::new(),
             rack: Rack::default(),
             prr: Prr::default(),
@@ -154,7 +150,7 @@ impl Linux {
     /// sent again.
     pub(super) fn lose(&mut self, s: &mut Core, number: u64) {
         self.mark_lost(s, number);
-        self.order.remove(number);
+        s.board.pass(number);
     }
 
     /// Takes segment `number` for lost: it is to be sent again.

@@ -160,23 +160,47 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_data(&mut self, now: Time, packet: &Packet) -> Answer {
         const UNUSUAL: u8 = flags::FIN | flags::CWR;
-        let is_next = packet.sequence == self.next && packet.payload > 0;
-        if is_next
+        let is_usual = packet.sequence == self.next
+            && packet.payload > 0
             && packet.flags & UNUSUAL == 0
             && packet.ecn != ecn::MARKED
-            && !packet.carries(priority::CONGESTION_HEADER)
-            && self.is_plain()
-        {
+            && !packet.carries(priority::CONGESTION_HEADER);
+        if is_usual && self.is_plain() {
             // The usual segment: the next one, with nothing else to note.
-            if packet.sequence <= self.last_acknowledged {
-                self.timestamp_recent = packet.timestamp;
-            }
-            self.received = self.received.saturating_add(1);
-            self.next += u64::from(packet.payload);
+            self.take_next(packet);
             return self.delay(now);
+        }
+        if is_usual
+            && self.is_in_order()
+            && let Some(decision) = self.on_next_of_linux(now, packet)
+        {
+            return self.follow(decision);
         }
         let answer = self.on_any_data(now, packet);
         self.answer_by_status().unwrap_or(answer)
+    }
+
+    /// Counts a segment that is the next one.
+    #[inline]
+    fn take_next(&mut self, packet: &Packet) {
+        if packet.sequence <= self.last_acknowledged {
+            self.timestamp_recent = packet.timestamp;
+        }
+        self.received = self.received.saturating_add(1);
+        self.next += u64::from(packet.payload);
+    }
+
+    /// The usual segment where nothing waits above a gap: [`Receiver::on_any_data`] without all that
+    /// does not apply to it. `None` except on a Linux that does nothing but acknowledge.
+    fn on_next_of_linux(&mut self, now: Time, packet: &Packet) -> Option<Decision> {
+        self.extras.as_ref()?.only_quickack()?;
+        self.take_next(packet);
+        let held = self.reassembly.as_ref().map_or(0, |r| r.held());
+        let quickack = self.extras.as_mut()?.quickack.as_mut()?;
+        quickack.on_echo(now, packet);
+        let waiting = self.next - self.last_acknowledged;
+        let (place, len) = ((self.next, waiting), u32::from(packet.payload));
+        Some(quickack.on_segment(now, len, place, self.deadline, (false, held)))
     }
 
     fn on_any_data(&mut self, now: Time, packet: &Packet) -> Answer {

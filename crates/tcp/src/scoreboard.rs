@@ -9,6 +9,7 @@
 
 mod holes;
 mod loss;
+mod order;
 mod timed;
 
 pub(crate) use holes::Hole;
@@ -17,12 +18,15 @@ pub(crate) use timed::View;
 
 use bentpipe_cc::Head;
 use bentpipe_units::Time;
+use order::Order;
 use std::collections::VecDeque;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
 /// Sent again since it was last found lost, and counted in flight for that.
 const RETRANSMITTED: u8 = 4;
+/// Found lost by time and not sent again since: see `order`.
+const PASSED: u8 = 8;
 
 /// One segment in the record.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +34,8 @@ struct Segment {
     start: u64,
     sent_at: Time,
     /// From a sacked segment, how far up the search for an unsacked one goes
-    /// on.
+    /// on. Of another one, which transmission was its last, where `order` counts
+    /// them; zero is the first.
     skip: u32,
     len: u16,
     flags: u8,
@@ -113,6 +118,7 @@ pub(crate) struct Scoreboard {
     /// Retransmissions that are watched: the segment, and the number of the
     /// first that was new after it, which rises.
     watched: VecDeque<(u64, u64)>,
+    order: Order,
 }
 
 impl Scoreboard {

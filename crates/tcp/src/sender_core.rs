@@ -117,7 +117,7 @@ pub(crate) struct Core {
     pub(crate) sends_whole: bool,
     pub(crate) counters: SenderCounters,
     /// What of them connections before this one counted.
-    pub(crate) earlier: SenderCounters,
+    pub(crate) earlier: Earlier,
     pub(crate) max_cwnd: f64,
 }
 
@@ -130,6 +130,13 @@ fn path_header(cc: &Controller) -> PathHeader {
     } else {
         PathHeader::None
     }
+}
+
+/// What the connections before this one counted, where it goes on with their counters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Earlier {
+    pub(crate) packets: u64,
+    pub(crate) retransmissions: u64,
 }
 
 impl Core {
@@ -196,7 +203,7 @@ impl Core {
             last_sent_at: Time::ZERO,
             sends_whole: false,
             counters: SenderCounters::default(),
-            earlier: SenderCounters::default(),
+            earlier: Earlier::default(),
             max_cwnd: transport.initial_window,
         }
     }
@@ -213,7 +220,10 @@ impl Core {
         self.headers.low_priority_until = at;
         self.sends_whole = old.sends_whole;
         self.counters = old.counters;
-        self.earlier = old.counters;
+        self.earlier = Earlier {
+            packets: old.counters.packets,
+            retransmissions: old.counters.retransmissions,
+        };
         self.max_cwnd = self.max_cwnd.max(old.max_cwnd);
         self.rtt.continue_after(&old.rtt);
         if old.pacer.takes_turns() {

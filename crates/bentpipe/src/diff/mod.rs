@@ -6,7 +6,7 @@
 //!
 //! let one = bentpipe::parse(bentpipe::template())?;
 //! let mut other = one.clone();
-//! other.links[0].settings.rate = bentpipe::units::Rate::from_mbps(50);
+//! std::sync::Arc::make_mut(&mut other.links[0].settings).rate = bentpipe::units::Rate::from_mbps(50);
 //! let found = diff(&Subject::scenario(one), &Subject::scenario(other))?;
 //! assert!(!found.is_same());
 //! assert!(found.settings[0].path.ends_with(".rate"));

@@ -55,7 +55,7 @@ fn of_forms(
     after: &Scenario,
 ) -> Vec<SettingChange> {
     let transports = |scenario: &Scenario| {
-        let all = scenario.flows.iter().filter_map(|f| f.transport.as_ref());
+        let all = scenario.flows.iter().filter_map(|f| f.transport.as_deref());
         let named = all.map(|t| (t.name.clone(), serde_json::to_string(t).unwrap_or_default()));
         named.collect::<std::collections::BTreeMap<_, _>>()
     };

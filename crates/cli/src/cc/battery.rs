@@ -106,7 +106,7 @@ fn scenario(case: &Case, transport: &str, size: &str) -> String {
 fn download(case: &Case, transport: &str, size: &str) -> Result<Tried, Failure> {
     let scenario = bentpipe::parse(&scenario(case, transport, size))?;
     let flow = scenario.flows.first();
-    let initial = flow.and_then(|flow| flow.transport.as_ref());
+    let initial = flow.and_then(|flow| flow.transport.as_deref());
     let initial = initial.map_or(1.0, |transport| transport.initial_window);
     let mut tried = Tried {
         link: case.link.to_owned(),

@@ -108,7 +108,7 @@ fn one(
 ) -> Result<Value, Problem> {
     let mut scenario = bounded(surveyed.scenario.clone());
     if let Some(flow) = scenario.flows.first_mut() {
-        flow.transport = Some(transport.clone());
+        flow.transport = Some(transport.clone().into());
         flow.application = Application::Transfer { size };
         flow.start = start;
     }

@@ -7,10 +7,10 @@ use bentpipe_units::{Duration, Time};
 /// so that the next look-up, near the last one, needs no search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Span {
-    pub(super) index: usize,
+    pub(crate) index: usize,
     from: Time,
     /// [`Time::MAX`]: for ever.
-    pub(super) until: Time,
+    pub(crate) until: Time,
 }
 
 impl Timeline {
@@ -74,7 +74,7 @@ impl Timeline {
         let piece = &self.pieces[span.index];
         let next = match self.period {
             _ if !piece.sloped => None,
-            Some(_) => Some(&self.pieces[(span.index + 1) % self.pieces.len()]),
+            Some(_) => self.pieces.get(span.index + 1).or(self.pieces.first()),
             None => self.pieces.get(span.index + 1),
         };
         let Some(next) = next else {
@@ -260,12 +260,17 @@ impl Timeline {
 
     /// When a packet that propagates from `a`, in `span`, to `b` is lost on
     /// the way, if it is.
+    #[inline]
     pub(crate) fn cut(&self, span: Span, b: Time) -> Option<Time> {
-        if self.in_flight == InFlightPolicy::Delivered {
+        if self.in_flight == InFlightPolicy::Delivered || span.until >= b {
             return None;
         }
+        self.cut_later(span, b)
+    }
+
+    /// As above, where it is still on the way when the piece ends.
+    fn cut_later(&self, mut span: Span, b: Time) -> Option<Time> {
         let route = self.pieces[span.index].route;
-        let mut span = span;
         while span.until < b {
             span = self.next(span);
             let piece = &self.pieces[span.index];
@@ -278,6 +283,7 @@ impl Timeline {
 
     /// True if the link is down at any time from an instant in `first` to one in
     /// `last`.
+    #[inline]
     pub(crate) fn is_down_within(&self, first: Span, last: Span) -> bool {
         let mut span = first;
         loop {

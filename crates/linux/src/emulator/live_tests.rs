@@ -241,9 +241,10 @@ fn datagrams_are_not_cut_into_fragments() {
 #[test]
 fn what_cannot_be_done_is_refused_before_anything_is_made() {
     let mut scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));
-    scenario.links[0].settings.queue = QueueSettings::AckFilter(AckFilterSettings {
-        limit: Limit::Packets(10),
-    });
+    Arc::make_mut(&mut scenario.links[0].settings).queue =
+        QueueSettings::AckFilter(AckFilterSettings {
+            limit: Limit::Packets(10),
+        });
     let wrong = Emulator::new(&scenario, &Options::default()).unwrap_err();
     assert!(wrong.to_string().contains("link `hop` filters"), "{wrong}");
     let mut scenario = pair(settings(Rate::from_mbps(1), Duration::ZERO, 10, 0.0));

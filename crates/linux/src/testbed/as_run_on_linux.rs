@@ -8,6 +8,7 @@ use bentpipe_cc::{ParameterValue, Parameters};
 use bentpipe_scenario::Scenario;
 use bentpipe_tcp::{CongestionControlChoice, DEFAULT_BUFFER, HostProfile, Recovery, Transport};
 use bentpipe_units::Bytes;
+use std::sync::Arc;
 
 /// `scenario` with every transport replaced by what Linux runs for it: the congestion control that
 /// the kernel runs (the C of `bp_*`, or the imitation of a module), on the host profile `linux`.
@@ -21,7 +22,7 @@ pub fn as_run_on_linux(scenario: &Scenario) -> Scenario {
             && transport.quic.is_none()
             && let Ok(setup) = Setup::new(transport)
         {
-            *transport = of(transport, &setup);
+            *transport = Arc::new(of(transport, &setup));
         }
         // The hosts run the outer legs; what is between the boxes of a gateway is its own.
         let legs = flow.split.iter_mut().flat_map(|split| &mut split.legs);

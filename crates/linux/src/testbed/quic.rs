@@ -51,7 +51,7 @@ pub(crate) fn refusal(transport: &Transport) -> Option<&'static str> {
 
 /// The flow's transport where it is QUIC.
 pub(crate) fn over_quic(flow: &Flow) -> Option<&Transport> {
-    flow.transport.as_ref().filter(|t| t.quic.is_some())
+    flow.transport.as_deref().filter(|t| t.quic.is_some())
 }
 
 /// An end at work.

@@ -80,7 +80,7 @@ pub fn print(
         };
         let simulated = flow
             .transport
-            .as_ref()
+            .as_deref()
             .map_or_else(|| "udp".to_owned(), described);
         let width = group.label.len() + 1;
         out.entry(

@@ -140,7 +140,7 @@ pub fn document(scenario: &Scenario) -> Value {
             let way = way(scenario, flow);
             json!({
                 "name": flow.name,
-                "transport": flow.transport.as_ref().map(|t| t.name.as_str()),
+                "transport": flow.transport.as_deref().map(|t| t.name.as_str()),
                 "application": flow.application.to_string(),
                 "bottleneck_bps": way.rate.bps(),
                 "round_trip_s": way.round_trip,

@@ -181,7 +181,7 @@ fn flows(scenario: &Scenario, rows: usize) -> Table {
 }
 
 fn transport(flow: &Flow) -> String {
-    let transport = flow.transport.as_ref();
+    let transport = flow.transport.as_deref();
     transport.map_or("udp", |t| t.name.as_str()).to_owned()
 }
 

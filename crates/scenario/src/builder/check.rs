@@ -83,7 +83,7 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), BuildError> {
         return Err(BuildError::Transport(flow.name.clone()));
     }
     check_routes(&scenario.links, flow)?;
-    check_control(&flow.name, flow.transport.as_ref())
+    check_control(&flow.name, flow.transport.as_deref())
 }
 
 /// The congestion control can be built.

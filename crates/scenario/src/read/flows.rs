@@ -15,6 +15,7 @@ use bentpipe_middlebox::Ipsec;
 use bentpipe_tcp::Transport;
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
+use std::sync::Arc;
 
 /// Flows without their routes, and where each was written.
 pub(super) struct Unrouted {
@@ -99,7 +100,7 @@ fn flow(
         if let Some(ipsec) = &ipsec {
             transport.mss = ipsec.mss(transport.mss, transport.header_bytes());
         }
-        transport
+        Arc::new(transport)
     });
     let numbered = from.counted(&to) || count.is_some();
     let count = count.unwrap_or(1);

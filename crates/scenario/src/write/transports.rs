@@ -12,6 +12,7 @@ use bentpipe_tcp::{
     Recovery, Resumption, Transport, find_transport,
 };
 use bentpipe_units::{Bytes, Duration, Rate};
+use std::sync::Arc;
 
 /// The transports of a scenario, each with its name in the file.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ impl Transports {
             }
         };
         for flow in &mut scenario.flows {
-            flow.transport.as_mut().map(rename);
+            flow.transport.as_mut().map(Arc::make_mut).map(rename);
             let Some(split) = &mut flow.split else {
                 continue;
             };

@@ -40,7 +40,10 @@ fn the_template_is_good() {
         .unwrap()
         .validate()
         .unwrap();
-    assert_eq!(scenario.flows[0].transport.as_ref().unwrap().name, "tuned");
+    assert_eq!(
+        scenario.flows[0].transport.as_deref().unwrap().name,
+        "tuned"
+    );
 }
 
 #[test]
@@ -67,7 +70,7 @@ fn geo() {
     assert_eq!(flow.handshake, Handshake::NotCounted);
     assert_eq!(flow.forward.len(), 2);
     assert_eq!(flow.reverse.len(), 2);
-    assert_eq!(flow.transport.as_ref().unwrap().initial_window, 6.0);
+    assert_eq!(flow.transport.as_deref().unwrap().initial_window, 6.0);
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn shared_bottleneck() {
             .iter()
             .all(|f| f.forward.len() == 3 && f.reverse.len() == 3)
     );
-    let transport = scenario.flows[0].transport.as_ref().unwrap();
+    let transport = scenario.flows[0].transport.as_deref().unwrap();
     assert_eq!(
         transport.pacing,
         Pacing::Window {
@@ -115,7 +118,7 @@ fn shared_bottleneck() {
 #[test]
 fn leo_hop() {
     let scenario = read("leo-hop");
-    let mixed = scenario.flows[0].transport.as_ref().unwrap();
+    let mixed = scenario.flows[0].transport.as_deref().unwrap();
     let slots = CongestionControlChoice::Slots {
         start: "mtsi".to_string(),
         avoidance: "reno".to_string(),
@@ -162,7 +165,7 @@ fn heterogeneous() {
         (name(forth[0]), name(back[0])),
         ("bottleneck", "bottleneck.reverse")
     );
-    let transport = |i: usize| scenario.flows[i].transport.as_ref().unwrap();
+    let transport = |i: usize| scenario.flows[i].transport.as_deref().unwrap();
     assert_eq!(
         (&*transport(0).name, &*transport(5).name),
         ("foreground", "background")
@@ -171,6 +174,6 @@ fn heterogeneous() {
         scenario
             .flows
             .iter()
-            .all(|f| f.transport.as_ref().unwrap().mss == 1500)
+            .all(|f| f.transport.as_deref().unwrap().mss == 1500)
     );
 }

@@ -2,7 +2,7 @@
 
 use bentpipe_cc::ParameterValue;
 use bentpipe_link::medium::{AccessSettings, AlohaSettings, MediumSettings};
-use bentpipe_link::{ArqScheme, ArqSettings};
+use bentpipe_link::{ArqScheme, ArqSettings, LinkSettings};
 use bentpipe_middlebox::split::Pool;
 use bentpipe_middlebox::{Settings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_scenario::{Document, LinkId, Scenario};
@@ -103,7 +103,12 @@ fn the_leg_on_the_side_of_the_link_has_the_transport_of_the_pep() {
     let pep = "[middlebox.operator]\nkind = \"split\"\nnode = \"gateway\"\ntransport = \"hybla\"";
     let leg =
         |name: &str, forth: &[u32], back: &[u32]| (name.into(), forth.to_vec(), back.to_vec());
-    let own = with_peps("").flows[0].transport.clone().unwrap().name;
+    let own = with_peps("").flows[0]
+        .transport
+        .clone()
+        .unwrap()
+        .name
+        .clone();
     let toward = with_peps(&format!("{pep}\ntoward = \"satellite\""));
     assert_eq!(
         legs(&toward.flows[0]),
@@ -185,7 +190,7 @@ fn peps_that_grant_take_the_control_from_the_leg() {
 
 #[test]
 fn a_program_adds_middleboxes() {
-    let link = two_nodes(DELAY, FILE).links[0].settings.clone();
+    let link = LinkSettings::clone(&two_nodes(DELAY, FILE).links[0].settings);
     let mut builder = Scenario::builder("program");
     let [a, b, c] = ["a", "b", "c"].map(|n| builder.node(n));
     builder.link("lan", a, b, link.clone());
@@ -210,13 +215,16 @@ fn a_program_adds_middleboxes() {
 /// A box beside a link in one direction once got a stranger for its way back.
 #[test]
 fn a_link_in_one_direction_has_no_way_back() {
-    let link = two_nodes(DELAY, FILE).links[0].settings.clone();
+    let link = LinkSettings::clone(&two_nodes(DELAY, FILE).links[0].settings);
     let mut builder = Scenario::builder("program");
     let [a, b, c] = ["a", "b", "c"].map(|n| builder.node(n));
     let alone = builder.one_way_link("broadcast", a, c, link.clone(), None);
     let [lan, _] = builder.link("lan", a, b, link.clone());
     let [leg, back] = builder.link("leg", b, c, link);
-    let transport = two_nodes(DELAY, FILE).flows[0].transport.clone();
+    let transport = two_nodes(DELAY, FILE).flows[0]
+        .transport
+        .as_deref()
+        .cloned();
     builder
         .flow("f", a, c, Application::Persistent)
         .transport(transport);
@@ -236,7 +244,7 @@ fn a_link_in_one_direction_has_no_way_back() {
 #[test]
 fn combinations_are_checked_for_files_and_programs_alike() {
     let scenario = two_nodes(DELAY, FILE);
-    let link = scenario.links[0].settings.clone();
+    let link = LinkSettings::clone(&scenario.links[0].settings);
     let mut builder = Scenario::builder("program");
     let [a, b] = ["a", "b"].map(|n| builder.node(n));
     let medium = builder.medium(
@@ -248,7 +256,7 @@ fn combinations_are_checked_for_files_and_programs_alike() {
         },
     );
     builder.shared_link("up", (a, b), medium, link.clone(), link);
-    let transport = scenario.flows[0].transport.clone();
+    let transport = scenario.flows[0].transport.as_deref().cloned();
     builder
         .flow("f", a, b, Application::Persistent)
         .transport(transport);

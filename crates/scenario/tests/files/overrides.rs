@@ -123,7 +123,11 @@ fn a_named_transport_can_be_refined_without_a_table() {
         .validate()
         .unwrap();
     assert_eq!(
-        scenario.flows[0].transport.as_ref().unwrap().initial_window,
+        scenario.flows[0]
+            .transport
+            .as_deref()
+            .unwrap()
+            .initial_window,
         3.0
     );
 }

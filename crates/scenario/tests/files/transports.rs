@@ -28,7 +28,7 @@ const DELAY: &str = "one_way_delay = \"10 ms\"";
 fn transport(keys: &str) -> Transport {
     let flow = "transport = \"mine\"\napplication = \"persistent\"\n[transport.mine]\n";
     let scenario = two_nodes(DELAY, &format!("{flow}{keys}"));
-    scenario.flows[0].transport.clone().unwrap()
+    scenario.flows[0].transport.as_deref().cloned().unwrap()
 }
 
 #[test]

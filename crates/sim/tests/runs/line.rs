@@ -7,6 +7,7 @@ use bentpipe_scenario::{Flow, Handshake, Limits, Link, LinkId, Node, NodeId, Sce
 use bentpipe_tcp::{CongestionControlChoice, DelayedAck, HostProfile, Pacing, Recovery, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
+use std::sync::Arc;
 
 /// A LAN of 100 Mbit/s and no delay, then a satellite link.
 #[derive(Clone)]
@@ -38,7 +39,7 @@ impl Line {
             name: format!("flow[{}]", self.flows.len() + 1),
             from: NodeId(0),
             to: NodeId(2),
-            transport,
+            transport: transport.map(Arc::new),
             application,
             start: Time::ZERO,
             stop: None,
@@ -68,7 +69,7 @@ impl Line {
             from: NodeId(from),
             to: NodeId(to),
             reverse: None,
-            settings: LinkSettings {
+            settings: Arc::new(LinkSettings {
                 channel: ChannelSettings::Uniform {
                     packet_error_rate: Ratio::new(loss).unwrap(),
                 },
@@ -77,7 +78,7 @@ impl Line {
                     delay,
                     QueueSettings::drop_tail(Limit::Packets(packets)),
                 )
-            },
+            }),
             timeline: None,
             arq: None,
             jitter: None,

@@ -10,6 +10,7 @@ use bentpipe_scenario::Scenario;
 use bentpipe_sim::{Options, run};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio};
+use std::sync::Arc;
 
 /// The satellite link of [`Line`].
 const SATELLITE: usize = 1;
@@ -28,7 +29,7 @@ fn persistent(queue: QueueSettings, ecn: bool) -> Scenario {
         line = line.with(Application::Persistent, Some(transport));
     }
     let mut scenario = line.scenario();
-    scenario.links[SATELLITE].settings.queue = queue;
+    Arc::make_mut(&mut scenario.links[SATELLITE].settings).queue = queue;
     scenario
 }
 
@@ -140,7 +141,7 @@ fn fq_codel_shares_a_link_with_flows_that_do_not_yield() {
             line = line.with(Application::Persistent, Some(sack()));
         }
         let mut scenario = line.scenario();
-        scenario.links[SATELLITE].settings.queue = queue;
+        Arc::make_mut(&mut scenario.links[SATELLITE].settings).queue = queue;
         let outcome = run(&scenario, &Options::default()).unwrap();
         let shares = outcome.flows.iter();
         let shares = shares.map(|f| f.delivered.get() as f64 * 8.0 / 60e6);
@@ -169,10 +170,10 @@ fn everything(queue: &QueueSettings) -> Scenario {
         mean_burst: 3.0,
     };
     for link in &mut scenario.links {
-        link.settings.channel = lossy;
+        Arc::make_mut(&mut link.settings).channel = lossy;
     }
     // The way back, too.
-    scenario.links[SATELLITE + 1].settings.queue = queue.clone();
+    Arc::make_mut(&mut scenario.links[SATELLITE + 1].settings).queue = queue.clone();
     scenario
 }
 

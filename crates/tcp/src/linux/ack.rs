@@ -52,6 +52,12 @@ fn span(span: &mut Option<(Time, Time)>, sent_at: Time) {
     *span = Some((span.map_or(sent_at, |(first, _)| first), sent_at));
 }
 
+/// So many segments: 32 bits count all that are under way, and are converted in one step.
+#[inline]
+fn count(segments: usize) -> f64 {
+    f64::from(segments as u32)
+}
+
 fn lowest(of: &mut Option<u64>, start: u64) {
     *of = Some(of.map_or(start, |low| low.min(start)));
 }
@@ -108,8 +114,8 @@ impl Linux {
         if news.sets_timer {
             self.reset_timer(s, now);
         }
-        ack.lost = (self.lost - lost_before) as f64;
-        ack.flight = s.board.flight() as f64;
+        ack.lost = count((self.lost - lost_before) as usize);
+        ack.flight = count(s.board.flight());
         ack.in_recovery = self.state == State::Recovery;
         self.control(s, &mut ack, &news);
         if s.has_actions() {
@@ -194,14 +200,14 @@ impl Linux {
 
     /// Takes the selective acknowledgements in, the lowest first.
     fn take_blocks(&mut self, s: &mut Core, now: Time, packet: &Packet, news: &mut AckSummary) {
+        if packet.sack_count == 0 {
+            return;
+        }
         let mut blocks = [(0, 0); crate::packet::MAX_SACK_BLOCKS];
         for (block, range) in blocks.iter_mut().zip(packet.sack_ranges()) {
             *block = range;
         }
         let blocks = &mut blocks[..usize::from(packet.sack_count)];
-        if blocks.is_empty() {
-            return;
-        }
         self.take_duplicate_report(s, now, packet, blocks, news);
         blocks.sort_unstable();
         for &(start, end) in &*blocks {
@@ -256,9 +262,7 @@ impl Linux {
         news: &mut AckSummary,
     ) {
         let min_rtt = s.rtt.smallest();
-        let first = s.board.first_number();
         let Linux {
-            order,
             rack,
             forward,
             high,
@@ -277,7 +281,6 @@ impl Linux {
                 news.original |= covered.end <= *high;
                 span(&mut news.sacked_sent, covered.sent_at);
             }
-            order.remove(first + index as u64);
             *forward = (*forward).max(covered.end);
         });
         news.sacked += newly;
@@ -299,13 +302,12 @@ impl Linux {
         let min_rtt = s.rtt.smallest();
         let high = self.high;
         let mut rate = s.rate.as_deref_mut();
-        let Linux { order, rack, .. } = self;
+        let Linux { rack, .. } = self;
         let mut newly = 0;
         let acked = s.board.acknowledge_with(s.snd.una, |covered| {
             if let Some(rate) = &mut rate {
                 rate.acknowledged(covered.newly);
             }
-            order.pop();
             if covered.transmissions > 1 {
                 news.resent = true;
             } else if covered.newly {
@@ -405,9 +407,9 @@ impl Linux {
             probes: u32::from(packet.answers_probe(false)),
             high_probes: u32::from(packet.answers_probe(true)),
             congestion_echo: news.congestion_echo,
-            flight_before: news.prior_flight as f64,
-            flight: s.board.flight() as f64,
-            outstanding: s.board.outstanding() as f64,
+            flight_before: count(news.prior_flight),
+            flight: count(s.board.flight()),
+            outstanding: count(s.board.outstanding()),
             head: s.board.head(),
             cwnd_limited: s.rules.grows_when_application_limited || self.is_limited(s),
             round_start,

@@ -35,6 +35,7 @@ impl Linux {
             s.pacing_done(now, paced);
             return 0;
         }
+        let mut window = Linux::window(s);
         let mut out = SuperSegments::new(out, s.sends_whole);
         let mut sent = 0;
         // Segments that go together with the last one.
@@ -44,7 +45,7 @@ impl Linux {
                 if sent > 0 && forces {
                     break;
                 }
-                let free = Linux::window(s).saturating_sub(s.board.flight());
+                let free = window.saturating_sub(s.board.flight());
                 if !forces && (free == 0 || (paced && !s.pacing_permits(now))) {
                     break;
                 }
@@ -79,8 +80,12 @@ impl Linux {
                 s.cc.on_transmission_start(now, idle);
             }
             s.send_new(now, len, &mut out);
-            self.order.push();
-            if was_idle || self.timer == Timer::Probe {
+            if was_idle {
+                // The congestion control may have begun anew.
+                window = Linux::window(s);
+            }
+            // Where a probe follows below, the timer is set there.
+            if (was_idle || self.timer == Timer::Probe) && (forces || !self.may_probe(s)) {
                 self.rearm(s, now);
             }
             if paced {
@@ -91,7 +96,7 @@ impl Linux {
         }
         out.end();
         s.pacing_done(now, paced);
-        let by_window = s.board.flight() >= Linux::window(s);
+        let by_window = s.board.flight() >= window;
         if self.is_reducing() {
             self.prr.sent += u64::from(sent);
         }
@@ -172,7 +177,7 @@ impl Linux {
             len: view.len,
         };
         s.retransmit(now, hole, out);
-        self.order.renew(number);
+        s.board.renew(number);
         self.undo.note_resent(timestamp(now));
     }
 
@@ -194,7 +199,7 @@ impl Linux {
             rate.resent(hole.index, now, s.board.flight());
         }
         s.send_again(now, hole, out);
-        self.order.renew(number);
+        s.board.renew(number);
         self.undo.resent_at.get_or_insert(timestamp(now));
     }
 }

@@ -162,9 +162,8 @@ impl Linux {
         );
         let newest = (self.rack.sent_at, self.rack.end);
         let mut wait = Duration::ZERO;
-        let mut next = self.order.oldest();
-        while let Some(number) = next {
-            next = self.order.after(number);
+        let mut walk = s.board.walk();
+        while let Some(number) = s.board.next_of(&mut walk) {
             let Some(view) = s.board.view(number).filter(|view| !view.waits) else {
                 continue;
             };

@@ -36,12 +36,15 @@ impl Probe {
 }
 
 impl Linux {
+    /// True where a probe may be the next timer.
+    pub(super) fn may_probe(&self, s: &Core) -> bool {
+        s.options.kernel.tail_loss_probes && matches!(self.state, State::Open | State::Cwr)
+    }
+
     /// Sets the timer to a probe, unless the state allows none; `from_now` if the
     /// timeout would count from now.
     pub(super) fn schedule_probe(&mut self, s: &mut Core, now: Time, from_now: bool) -> bool {
-        let quiet =
-            s.options.kernel.tail_loss_probes && matches!(self.state, State::Open | State::Cwr);
-        let Some(head) = Linux::head_sent_at(s).filter(|_| quiet) else {
+        let Some(head) = Linux::head_sent_at(s).filter(|_| self.may_probe(s)) else {
             return false;
         };
         let smoothed = s.rtt.smoothed();

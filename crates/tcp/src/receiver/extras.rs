@@ -42,6 +42,19 @@ impl Extras {
     }
 }
 
+impl Extras {
+    /// Linux' acknowledgements, where there is nothing else that looks at a segment.
+    #[inline]
+    pub(super) fn only_quickack(&self) -> Option<&QuickAck> {
+        let others = self.buffer.is_some()
+            || self.holes.is_some()
+            || self.status.is_some()
+            || self.errors.is_some()
+            || self.echoes_changes;
+        self.quickack.as_ref().filter(|_| !others)
+    }
+}
+
 impl Receiver {
     /// Which parts it has: negative acknowledgements, status reports, counts of
     /// corruption, each change of marks.

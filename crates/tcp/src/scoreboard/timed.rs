@@ -1,7 +1,7 @@
 //! The record as a sender sees it that finds losses by time: segments by their
 //! number in the connection, and each for itself.
 
-use super::{LOST, RETRANSMITTED, SACKED, Scoreboard};
+use super::{LOST, PASSED, RETRANSMITTED, SACKED, Scoreboard};
 use bentpipe_units::Time;
 
 /// The current state of a segment.
@@ -63,7 +63,7 @@ impl Scoreboard {
         let s = &mut self.segments[view.index];
         self.retransmitted -= u32::from(s.flags & RETRANSMITTED != 0);
         self.lost += u32::from(s.flags & LOST == 0);
-        s.flags = LOST;
+        s.flags = LOST | s.flags & PASSED;
         self.next_hole = self.next_hole.min(number);
         true
     }
