@@ -2,7 +2,7 @@
 """Prints the tables of docs/startup.md: runs the four studies of this folder and writes what they
 found as Markdown.
 
-    docs/startup/tables.py [--bentpipe PROGRAM] [--out DIR] [--fresh]
+    docs/startup/tables.py [--table NAME] [--bentpipe PROGRAM] [--out DIR] [--fresh]
 
 Results are kept in DIR (target/startup): a second time nothing is run, unless with `--fresh`.
 """
@@ -15,7 +15,6 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-STUDIES = ["alone", "leo-alone", "beside", "leo-beside"]
 QUEUE = "1 BDP"
 SIZES = ["100 kB", "1 MB", "10 MB"]
 PATHS = ["GEO 20/2 Mbit/s", "GEO 250/3 Mbit/s", "Starlink 100/10 Mbit/s", "LEO"]
@@ -62,70 +61,95 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bentpipe", default=ROOT / "target/release/bentpipe", type=pathlib.Path)
-    parser.add_argument("--out", default=ROOT / "target/startup", type=pathlib.Path)
-    parser.add_argument("--fresh", action="store_true")
-    args = parser.parse_args()
-    status = 0
-    for study in STUDIES:
-        command = [args.bentpipe, "study", HERE / f"{study}.toml", "--out", args.out]
-        command += ["--fresh"] if args.fresh else []
-        done = subprocess.run(command, stdout=subprocess.DEVNULL)
-        if done.returncode > 1:
-            return done.returncode
-        status |= done.returncode
+def of(out: pathlib.Path, path: str, kind: str, table: str) -> tuple[dict, str]:
+    """The cells of a path's study, and how their rows begin."""
+    leo = path == "LEO"
+    study = f"startup-{'leo-' if leo else ''}{kind}"
+    return cells(out, study, table), "" if leo else f"{path} / "
 
-    def of(path: str, kind: str, table: str) -> tuple[dict, str]:
-        leo = path == "LEO"
-        study = f"startup-{'leo-' if leo else ''}{kind}"
-        return cells(args.out, study, table), "" if leo else f"{path} / "
 
-    for path in PATHS:
-        times, prefix = of(path, "alone", "times")
-        dropped, _ = of(path, "alone", "dropped")
-        rows = []
-        for name, *senders in STARTS:
-            row = [name]
-            for protocol, sender in zip(("TCP", "QUIC"), senders):
-                label = f"{prefix}{QUEUE} / {protocol}, {sender}"
-                row += [text(times.get((label, size)), 2) for size in SIZES]
-                row.append(text(dropped.get((label, "10 MB")), 0))
-            rows.append(row)
-        head = [path] + [
-            f"{protocol}: {what}"
-            for protocol in ("TCP", "QUIC")
-            for what in (*SIZES, "dropped of 10 MB")
-        ]
-        print(f"{markdown(head, rows)}\n")
-
+def alone(out: pathlib.Path, path: str) -> str:
+    """Times and drops of every start over one path."""
+    times, prefix = of(out, path, "alone", "times")
+    dropped, _ = of(out, path, "alone", "dropped")
     rows = []
     for name, *senders in STARTS:
         row = [name]
-        for path in PATHS:
-            lost, prefix = of(path, "beside", "lost")
-            for protocol, sender in zip(("TCP", "QUIC"), senders):
-                row.append(text(lost.get((f"{prefix}{QUEUE} / {protocol}, {sender}", "10 MB")), 0))
+        for protocol, sender in zip(("TCP", "QUIC"), senders):
+            label = f"{prefix}{QUEUE} / {protocol}, {sender}"
+            row += [text(times.get((label, size)), 2) for size in SIZES]
+            row.append(text(dropped.get((label, "10 MB")), 0))
         rows.append(row)
-    head = ["lost by the other, %"] + [
-        f"{path.split(' Mbit')[0]}, {protocol}" for path in PATHS for protocol in ("TCP", "QUIC")
+    head = [path] + [
+        f"{protocol}: {what}"
+        for protocol in ("TCP", "QUIC")
+        for what in (*SIZES, "dropped of 10 MB")
     ]
-    print(markdown(head, rows))
+    return markdown(head, rows)
 
-    saved = cells(args.out, "startup-alone", "saved")
-    print()
+
+def saved(out: pathlib.Path) -> str:
+    """What careful resume saves over the geostationary paths."""
+    found = cells(out, "startup-alone", "saved")
     rows = [
         [path]
         + [
-            text(saved.get((path, f"{size} | {protocol}")), 1)
+            text(found.get((path, f"{size} | {protocol}")), 1)
             for protocol in ("TCP", "QUIC")
             for size in SIZES
         ]
         for path in PATHS[:2]
     ]
     head = ["round trips saved"] + [f"{p}: {s}" for p in ("TCP", "QUIC") for s in SIZES]
-    print(markdown(head, rows))
+    return markdown(head, rows)
+
+
+def lost(out: pathlib.Path) -> str:
+    """What a running download loses to each start over every path."""
+    rows = []
+    for name, *senders in STARTS:
+        row = [name]
+        for path in PATHS:
+            found, prefix = of(out, path, "beside", "lost")
+            for protocol, sender in zip(("TCP", "QUIC"), senders):
+                label = f"{prefix}{QUEUE} / {protocol}, {sender}"
+                row.append(text(found.get((label, "10 MB")), 0))
+        rows.append(row)
+    head = ["lost by the other, %"] + [
+        f"{path.split(' Mbit')[0]}, {protocol}" for path in PATHS for protocol in ("TCP", "QUIC")
+    ]
+    return markdown(head, rows)
+
+
+# In the order of the page: each table with the studies that it is made of.
+TABLES = {
+    "geo-20": (["alone"], lambda out: alone(out, PATHS[0])),
+    "geo-250": (["alone"], lambda out: alone(out, PATHS[1])),
+    "starlink": (["alone"], lambda out: alone(out, PATHS[2])),
+    "leo": (["leo-alone"], lambda out: alone(out, PATHS[3])),
+    "saved": (["alone"], saved),
+    "lost": (["beside", "leo-beside"], lost),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bentpipe", default=ROOT / "target/release/bentpipe", type=pathlib.Path)
+    parser.add_argument("--out", default=ROOT / "target/startup", type=pathlib.Path)
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--table", choices=TABLES, help="one of the tables instead of all")
+    args = parser.parse_args()
+    chosen = [TABLES[args.table]] if args.table else list(TABLES.values())
+    needed = {study for studies, _ in chosen for study in studies}
+    status = 0
+    for study in sorted(needed):
+        command = [args.bentpipe, "study", HERE / f"{study}.toml", "--out", args.out]
+        command += ["--fresh"] if args.fresh else []
+        done = subprocess.run(command, stdout=subprocess.DEVNULL)
+        if done.returncode > 1:
+            return done.returncode
+        status |= done.returncode
+    print("\n\n".join(table(args.out) for _, table in chosen))
     return status
 
 

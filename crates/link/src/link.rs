@@ -171,9 +171,6 @@ impl<P: Copy> Link<P> {
             return self.carry_scheduled(arrival, packet);
         }
         let only = self.carried.is_empty();
-        if only {
-            self.carried.give_back();
-        }
         self.carried.push_back(Carried { arrival, packet });
         only
     }

@@ -16,9 +16,6 @@ pub(crate) struct Ring<T> {
 /// Slots of a ring that is not empty, at least.
 const LEAST: usize = 4;
 
-/// A ring of no more slots than this keeps them.
-const KEPT: usize = 32;
-
 impl<T: Copy> Ring<T> {
     pub(crate) fn new() -> Ring<T> {
         Ring {
@@ -70,15 +67,6 @@ impl<T: Copy> Ring<T> {
         self.len -= 1;
     }
 
-    /// Gives slots back that a burst needed, where nothing is left of it: of many links few have one
-    /// at a time.
-    #[inline(always)]
-    pub(crate) fn give_back(&mut self) {
-        if self.slots.len() > KEPT {
-            self.shrink();
-        }
-    }
-
     #[inline]
     pub(crate) fn front(&self) -> Option<&T> {
         if self.len == 0 {
@@ -111,15 +99,6 @@ impl<T: Copy> Ring<T> {
     #[inline(never)]
     fn grow(&mut self, filler: T) {
         self.resize((2 * self.slots.len()).max(LEAST), filler);
-    }
-
-    /// Gives three quarters of the slots back.
-    #[cold]
-    #[inline(never)]
-    fn shrink(&mut self) {
-        if let Some(&filler) = self.slots.first() {
-            self.resize(self.slots.len() / 4, filler);
-        }
     }
 
     /// Moves the values to so many slots, which must be enough.
@@ -155,9 +134,6 @@ mod tests {
                         ring.insert(place, value);
                         queue.insert(place, value);
                     }
-                }
-                if queue.is_empty() {
-                    ring.give_back();
                 }
                 prop_assert_eq!(ring.len(), queue.len());
                 prop_assert_eq!(ring.front(), queue.front());

@@ -378,6 +378,7 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
     }
 
     /// Finds a connection that one of its ends has given up: its flow would look as if it were slow.
+    #[inline(never)]
     fn find_lost_connection(&self) -> Result<(), RunError> {
         let lost = self.flows.iter().zip(&self.scenario.flows);
         let mut lost = lost.filter_map(|(running, flow)| match &running.ends {

@@ -40,12 +40,11 @@ impl Backlog {
     pub(crate) fn advance(&mut self, now: Time) {
         while let Some(&Waiting { start, bytes, .. }) = self.waiting.front() {
             if start > now {
-                return;
+                break;
             }
             self.waiting.drop_front();
             self.waiting_bytes -= u64::from(bytes);
         }
-        self.waiting.give_back();
     }
 
     /// True if one more packet of `bytes` may wait.
