@@ -116,7 +116,7 @@ fn tls_survives_the_file() {
         let below = find_transport("cubic").unwrap().settings();
         let transport = secure.over(below).resolve("mine");
         assert_eq!(transport.tls, Some(resumption));
-        scenario.flows[0].transport = Some(transport);
+        scenario.flows[0].transport = Some(transport.into());
         assert_eq!(
             again(&scenario).flows[0].transport,
             scenario.flows[0].transport

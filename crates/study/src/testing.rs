@@ -44,6 +44,7 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
                 completed: 3,
                 mean_time: Some(Duration::from_secs(2)),
                 p95_time: Some(Duration::from_secs(4)),
+                ..PageOutcome::default()
             }),
             video: Some(VideoOutcome {
                 segments: 15,

@@ -35,7 +35,7 @@ impl Runner for OtherSeeds {
             .and_then(|flow| flow.split.as_ref())
             .map(|split| &split.legs);
         let behind = legs.into_iter().flatten().map(|leg| &leg.transport);
-        let own = flow.and_then(|flow| flow.transport.as_ref());
+        let own = flow.and_then(|flow| flow.transport.as_deref());
         let is_twin = own.into_iter().chain(behind).any(|t| t.name == TWIN);
         let mut options = options.clone();
         if is_twin {
