@@ -30,6 +30,7 @@ export interface CellRecord {
   /** rate of the slowest tenth of the users */ readonly worst_tenth_bps: number | null;
   /** 1 if all users get the same rate */ readonly jain_index: number | null;
   /** time that 95% of the pages do not exceed */ readonly p95_page_s: number | null;
+  /** mean time until a browser can draw a page of several objects */ readonly render_s?: number;
   /** mean time of the small objects beside the pages */ readonly object_s: number | null;
   /** time before the video begins */ readonly video_startup_s: number | null;
   /** times that the video stops */ readonly video_stalls: number | null;
