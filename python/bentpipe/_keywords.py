@@ -12,8 +12,8 @@ from typing import TypedDict
 QUESTION = (
     "rate", "rtt", "orbit", "from_", "to", "capture", "trace", "over", "slot", "loss",
     "jitter", "fade", "modcod", "margin", "coding", "queue", "return_rate", "users",
-    "terminals", "traffic", "size", "stagger", "beside", "background", "transport",
-    "hosts", "pep", "server_rtt", "runs", "time", "robust", "seed",
+    "terminals", "traffic", "size", "page_objects", "stagger", "beside", "background",
+    "transport", "hosts", "pep", "server_rtt", "runs", "time", "robust", "seed",
 )
 
 #: Those that take several values.
@@ -100,6 +100,10 @@ class CompareOptions(TypedDict, total=False):
     size : str | Sequence[str]
         Size of a download, or of a page on average; several to see where the advice
         changes [default: 10 MB; a page 2 MB]
+    page_objects : int
+        Objects that a page divides into: the document, and when that is there all
+        that it names at once; the first fifth of them is what a browser waits for
+        to draw [default: 1]
     stagger : str
         Time over which the users' starts are spread [default: half of what the link
         needs for all downloads; 10 s for web and video]
@@ -157,6 +161,7 @@ class CompareOptions(TypedDict, total=False):
     terminals: int | None
     traffic: str | None
     size: str | Sequence[str] | None
+    page_objects: int | None
     stagger: str | None
     beside: str | None
     background: str | None

@@ -6,8 +6,8 @@ use crate::results::StudyResults;
 use crate::runs::Runs;
 use crate::study::Study;
 use bentpipe_outcome::{
-    Checkpoint, FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, Outcome, PageOutcome,
-    VideoOutcome,
+    Checkpoint, DeadlineOutcome, FlowCounts, FlowLinkCounts, FlowOutcome, LinkOutcome, Outcome,
+    PageOutcome, VideoOutcome,
 };
 use bentpipe_units::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
@@ -44,13 +44,20 @@ pub(crate) fn outcome(seconds: f64) -> Outcome {
                 completed: 3,
                 mean_time: Some(Duration::from_secs(2)),
                 p95_time: Some(Duration::from_secs(4)),
-                ..PageOutcome::default()
+                mean_render_time: Some(Duration::from_secs(1)),
+                p95_render_time: Some(Duration::from_secs(3)),
             }),
             video: Some(VideoOutcome {
                 segments: 15,
                 startup_delay: Some(Duration::from_secs(2)),
                 stalls: 1,
                 stall_time: Duration::from_secs(3),
+            }),
+            deadline: Some(DeadlineOutcome {
+                due: 100,
+                missed: 2,
+                mean_delay: Some(Duration::from_millis(260)),
+                p95_delay: Some(Duration::from_millis(280)),
             }),
             min_rtt: Some(Duration::from_millis(511)),
             mean_rtt: Some(Duration::from_millis(600)),

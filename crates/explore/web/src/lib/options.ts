@@ -23,6 +23,7 @@ export type OptionName =
   | "terminals"
   | "traffic"
   | "size"
+  | "page-objects"
   | "stagger"
   | "beside"
   | "background"
