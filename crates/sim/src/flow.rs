@@ -233,8 +233,10 @@ impl Running {
 
     fn on_start<T: Transmit>(&mut self, now: Time, net: &mut T) {
         let asks = self.exchanges.is_some();
-        // Who calls over QUIC talks once the connection is there.
-        let waits = matches!(self.ends, Ends::Quic(_)) && self.application.sends_datagrams();
+        // Who calls over QUIC talks once the connection is there, and who writes behind TLS once that
+        // lets the data pass.
+        let calls = matches!(self.ends, Ends::Quic(_)) && self.application.sends_datagrams();
+        let waits = calls || self.tls.is_some();
         if let Some(source) = self.source.as_mut().filter(|_| !waits) {
             source.start(now);
         }
@@ -279,6 +281,9 @@ impl Running {
 
     /// The application's first bytes: those that `from` has to send, or the first request.
     fn begin_data<T: Transmit>(&mut self, now: Time, net: &mut T) {
+        if let Some(source) = self.source.as_mut().filter(|_| self.has_tls) {
+            source.start(now);
+        }
         if let Some((server, _)) = self.ends.pair() {
             match self.application {
                 Application::Transfer { size } => server.write_last(now, size, net),

@@ -50,7 +50,11 @@ pub fn interleaved(batch: &[Exchange]) -> Vec<(u64, usize)> {
         let mut open = turn.len();
         while open > 0 {
             for (_, left, place) in turn.iter_mut().filter(|one| one.2 != usize::MAX) {
-                let frame = (*left).min(FRAME);
+                // Nothing takes turns with the last one.
+                let frame = match open {
+                    1 => *left,
+                    _ => (*left).min(FRAME),
+                };
                 *left -= frame;
                 position = position.saturating_add(frame);
                 if *left == 0 {

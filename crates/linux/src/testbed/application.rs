@@ -246,7 +246,11 @@ impl<'a> Work<'a> {
         let Some(mut source) = Source::new(self.application, self.seed, self.name) else {
             return Ok(());
         };
-        source.start(self.start);
+        // Behind TLS it begins when the data may pass.
+        source.start(match self.tls {
+            Some(_) => self.clock.now(),
+            None => self.start,
+        });
         loop {
             // The model's time, not that at which the thread woke up: being late
             // once does not make the rate less.

@@ -281,6 +281,11 @@ impl End<'_> {
             if self.host.deadline() <= now {
                 self.host.on_deadline(now);
             }
+            if let Some(why) = self.host.error().filter(|_| !is_done) {
+                return Err(io::Error::other(format!(
+                    "the QUIC connection was lost: {why}"
+                )));
+            }
             let mut wake = Time::MAX;
             if !is_done {
                 match step(&mut self.host, now, &mut news) {

@@ -104,6 +104,24 @@ fn tls_crosses_a_split_proxy() {
     }
 }
 
+/// What is written at a rate waits for the handshake, too.
+#[test]
+fn on_off_traffic_waits_for_it() {
+    let application = "application = { kind = \"on-off\", rate = \"100 kbit/s\", on = \"10 s\", \
+                       off = \"10 s\", packet_size = \"1000 B\" }\nstop = \"5 s\"";
+    let first = |transport: &str| {
+        let flow = flow(transport, application);
+        flow.first_delivery_at.unwrap().as_secs()
+    };
+    let (plain, secure, early) = (
+        first(""),
+        first("tls = true"),
+        first("tls = true\nresumption = \"0-rtt\""),
+    );
+    assert!((0.59..0.61).contains(&(secure - plain)), "{plain} {secure}");
+    assert!((early - plain).abs() < 0.01, "{plain} {early}");
+}
+
 #[test]
 fn a_lost_handshake_is_repaired() {
     let loss = "channel = { kind = \"uniform\", packet_error_rate = 0.1 }";
