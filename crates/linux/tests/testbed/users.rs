@@ -42,7 +42,7 @@ fn quic_takes_what_the_simulator_says() {
         let simulated = bentpipe_sim::run(&scenario, &options).unwrap();
         let (ours, theirs) = (&live.outcome.flows[0], &simulated.flows[0]);
         let seconds = |flow: &bentpipe_outcome::FlowOutcome| flow.transfer_time.unwrap().as_secs();
-        assert_as_simulated(name, seconds(ours), seconds(theirs), late + ROUND_TRIP);
+        assert_as_simulated(name, seconds(ours), seconds(theirs), late);
         assert_eq!(ours.delivered, theirs.delivered, "{name}");
         let read = |flow: &bentpipe_outcome::FlowOutcome| flow.pages.as_ref().map(|p| p.completed);
         assert_eq!(read(ours), read(theirs));
