@@ -90,7 +90,10 @@ fn datagrams(host: &Host, end: usize, version: usize, port: u16) -> UdpSocket {
     let address: IpAddr = addresses(0, end)[version];
     let socket = host.namespace.enter(|| UdpSocket::bind((address, port)));
     let socket = socket.unwrap().unwrap();
-    let patience = std::time::Duration::from_millis(500);
+    // A busy machine may let the reader wait: nothing may be lost or given up meanwhile.
+    nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::RcvBufForce, &(16 << 20))
+        .unwrap();
+    let patience = std::time::Duration::from_secs(3);
     socket.set_read_timeout(Some(patience)).unwrap();
     socket
 }
