@@ -19,6 +19,7 @@ mod control;
 mod error;
 mod gateway;
 mod gauges;
+mod header_room;
 mod host;
 mod ledger;
 mod message;

@@ -310,7 +310,7 @@ impl Host {
             restart_after_idle: Some(self.kernel.restart_after_idle),
             tail_loss_probes: self.kernel.tail_loss_probes,
             single_segments: false,
-            send_memory: None,
+            ..KernelSettings::DEFAULT
         };
         Ok(transport)
     }

@@ -22,6 +22,8 @@ pub(crate) struct Exchanges {
     batch: Vec<Exchange>,
     /// How many exchanges were before these.
     before: u64,
+    /// The batch is known and has not been asked for yet.
+    is_due: bool,
     /// Where the responses that have not arrived end over TCP, each with its place in the batch.
     ends: VecDeque<(u64, usize)>,
 }
@@ -53,6 +55,7 @@ impl Exchanges {
             due: 0,
             batch: Vec::new(),
             before: 0,
+            is_due: false,
             ends: VecDeque::new(),
         }))
     }
@@ -99,8 +102,18 @@ impl Exchanges {
         quic.ask(now, &self.batch, net);
     }
 
+    /// The client knows what it wants, and opens the connection for it: the times of the first batch
+    /// count from now, TLS included.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.next(now);
+        self.is_due = true;
+    }
+
     /// What is asked for next.
     fn next(&mut self, now: Time) {
+        if std::mem::take(&mut self.is_due) {
+            return;
+        }
         self.before += self.batch.len() as u64;
         self.batch = self.requester.request(now);
     }

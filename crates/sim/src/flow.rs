@@ -268,6 +268,8 @@ impl Running {
         };
         if !waits {
             self.begin_data(now, net);
+        } else if let Some(exchanges) = &mut self.exchanges {
+            exchanges.begin(now);
         }
         // With a ticket data leave at once.
         if matches!(self.ends, Ends::Quic(_)) {

@@ -16,7 +16,7 @@
 //! | timers | `timer`, [`wheel`] | one timer with three purposes, as late as the kernel's timers |
 //! | window in use | [`limited`] | growth only if cwnd limited the sender, decay after idleness |
 //! | sending | `output` | lost segments first, then new data |
-//! | send buffer | [`memory`] | as memory, which wakes the application at two thirds |
+//! | send buffer | [`memory`] | as memory, which grows with cwnd and wakes the application at two thirds |
 //! | segments together | [`offload`] | as segmentation offload sends them, where the way carries them whole |
 //!
 //! In this profile:
@@ -34,8 +34,8 @@
 //! - The kernel at times holds the odd segment of a burst back until the next ACK. That shifts which
 //!   segments share a delayed ACK, by an ACK's delay now and then; a control that reacts to rising
 //!   RTTs may therefore reduce its window at another time.
-//! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers, receivers that renege
-//!   on SACKed data, and the growth of send buffers, which never limited a transfer.
+//! - The 300 s after which Linux forgets a smallest RTT, thin-stream timers, and receivers that
+//!   renege on SACKed data.
 
 mod ack;
 mod fastretrans;
@@ -100,6 +100,10 @@ pub(crate) struct Linux {
     pub(super) part_until: u64,
     /// One past the last byte that the application has written, where the send buffer counts memory.
     pub(super) written: u64,
+    /// It waits for room to write more.
+    pub(super) is_full: bool,
+    /// The send buffer as it is now, bytes of memory; 0 before the application writes.
+    pub(super) memory: u64,
     /// Segments delivered, and found lost, over the connection.
     pub(super) delivered: u64,
     pub(super) lost: u64,
@@ -122,6 +126,8 @@ impl Linux {
             doubts_timeout: false,
             part_until: 0,
             written: 0,
+            is_full: false,
+            memory: 0,
             forward: 0,
             delivered: 0,
             lost: 0,

@@ -146,6 +146,16 @@ pub struct KernelSettings {
     /// transport's send buffer counts payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_memory: Option<Bytes>,
+    /// Room for headers that it counts for each segment when it sizes a send buffer
+    /// (`MAX_TCP_HEADER`): 320 bytes where it has wireless networks, as those of distributions have,
+    /// 256 bytes where it has none.
+    #[serde(skip_serializing_if = "is_default_room")]
+    pub header_room: u16,
+}
+
+/// True for what no hash of a scenario counts.
+fn is_default_room(room: &u16) -> bool {
+    *room == KernelSettings::DEFAULT.header_room
 }
 
 impl KernelSettings {
@@ -156,6 +166,7 @@ impl KernelSettings {
         tail_loss_probes: true,
         single_segments: false,
         send_memory: None,
+        header_room: 320,
     };
 
     /// True for the default, which no hash of a scenario counts.

@@ -2,6 +2,7 @@
 //! flows, with transports that are what this machine runs.
 
 use super::control::Control;
+use super::header_room::header_room;
 use super::setup::Setup;
 use bentpipe_bpf::Kind;
 use bentpipe_cc::{ParameterValue, Parameters};
@@ -50,6 +51,7 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
         undo: rules.undo,
         ..transport.clone()
     };
+    simulated.kernel.header_room = header_room();
     match &setup.control {
         // The window is the receiver's.
         Control::Module(module) => {

@@ -175,6 +175,9 @@ impl Linux {
             }
         }
         self.write(s, now, false, out);
+        if self.expand(s) {
+            self.write(s, now, false, out);
+        }
     }
 
     /// The window grows or is reduced.
