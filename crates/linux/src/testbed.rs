@@ -23,6 +23,7 @@ mod header_room;
 mod host;
 mod ledger;
 mod message;
+mod names;
 mod options;
 mod quic;
 mod segment;

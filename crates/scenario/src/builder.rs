@@ -267,6 +267,7 @@ impl ScenarioBuilder {
             start: Time::ZERO,
             stop: None,
             handshake: Handshake::default(),
+            dns: false,
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),
@@ -415,6 +416,12 @@ impl FlowBuilder<'_> {
                 });
             }
         }
+        self
+    }
+
+    /// The side that opens the connection looks the other's name up before.
+    pub fn dns(self, looks_up: bool) -> Self {
+        self.flow.dns = looks_up;
         self
     }
 

@@ -1,6 +1,7 @@
 //! Transports and applications that do not go together. The reader of files and the builder both
 //! use these checks.
 
+use crate::model::{Flow, Handshake};
 use bentpipe_quic::{IP_HEADERS, SMALLEST_DATAGRAM, SMALLEST_PAYLOAD, largest_datagram};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_traffic::Application;
@@ -28,6 +29,24 @@ pub(crate) enum Incompatibility {
     Tls,
     /// The objects of a page share a connection, and so do pages.
     Objects,
+}
+
+/// Why a flow has no name to look up; `None` where it may have one.
+pub(crate) fn no_lookup(flow: &Flow) -> Option<&'static str> {
+    let Some(transport) = &flow.transport else {
+        return Some("datagrams go without a connection before which a name could be looked up");
+    };
+    if transport.congestion_control == CongestionControlChoice::Ideal {
+        return Some("the ideal bound is that of a transfer without a look-up");
+    }
+    if flow.application.reopens() {
+        return Some("a name is looked up once, and here each page has a connection of its own");
+    }
+    if flow.ipsec.is_some() {
+        return Some("a flow under IPsec has no packets of UDP");
+    }
+    (flow.handshake == Handshake::Skipped)
+        .then_some("a connection that exists already needs no name")
 }
 
 /// The reason why `transport` cannot carry `application`.

@@ -7,7 +7,7 @@ use bentpipe_link::{
 };
 use bentpipe_middlebox::Ipsec;
 use bentpipe_middlebox::split::SplitSettings;
-use bentpipe_tcp::Transport;
+use bentpipe_tcp::{Opener, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
 use serde::Serialize;
@@ -262,6 +262,9 @@ pub struct Flow {
     pub stop: Option<Time>,
     /// Whether a SYN exchange comes first, and counts in the transfer time.
     pub handshake: Handshake,
+    /// The side that opens the connection looks the other's name up before, at a resolver beside it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dns: bool,
     /// Links from `from` to `to`, in order; empty: no way at the start.
     pub forward: Vec<LinkId>,
     /// Links from `to` to `from`, in order.
@@ -347,8 +350,8 @@ pub struct Pep {
 pub struct Connection<'a> {
     /// Index of the flow.
     pub flow: usize,
-    /// Which leg of it; 0 where it is not split, and one behind the last for the
-    /// connection past its PEPs.
+    /// Which leg of it; 0 where it is not split, one behind the last for the connection past its
+    /// PEPs, and [`Connection::LOOKUP`] for the look-up of its name.
     pub leg: usize,
     /// The two end nodes.
     pub nodes: [NodeId; 2],
@@ -363,16 +366,23 @@ pub struct Connection<'a> {
 }
 
 impl Scenario {
-    /// All connections: the first leg of each flow, in their order, then the
-    /// further legs of those that are split.
+    /// All connections: the first leg of each flow, in their order, then the further legs of those
+    /// that are split, then the look-ups of names.
     pub fn connections(&self) -> impl Iterator<Item = Connection<'_>> {
         let first = self.flows.iter().enumerate().map(|(i, f)| f.leg(i, 0));
         let further = self.flows.iter().enumerate().flat_map(|(i, f)| {
             let legs = f.split.as_ref().map_or(1, |s| s.connections().count());
             (1..legs).map(move |leg| f.leg(i, leg))
         });
-        first.chain(further)
+        let lookups = self.flows.iter().enumerate().filter(|(_, f)| f.dns);
+        let lookups = lookups.map(|(i, f)| f.whole(i, Connection::LOOKUP, None));
+        first.chain(further).chain(lookups)
     }
+}
+
+impl Connection<'_> {
+    /// The leg of the datagrams by which a flow looks a name up.
+    pub const LOOKUP: usize = 1 << 20;
 }
 
 impl Flow {
@@ -388,15 +398,35 @@ impl Flow {
                 reverse: &l.reverse,
                 changes: &l.changes,
             },
-            None => Connection {
-                flow,
-                leg,
-                nodes: [self.from, self.to],
-                transport: self.transport.as_deref(),
-                forward: &self.forward,
-                reverse: &self.reverse,
-                changes: &self.changes,
-            },
+            None => self.whole(flow, leg, self.transport.as_deref()),
+        }
+    }
+
+    /// The side that opens its connection, and looks a name up before: 0 is `from`.
+    #[must_use]
+    pub fn opener(&self) -> usize {
+        let quic = self.transport.as_ref().and_then(|t| t.quic);
+        match quic.map(|quic| quic.opener) {
+            Some(Opener::To) => 1,
+            _ => usize::from(self.application.asks()),
+        }
+    }
+
+    /// A connection all the way.
+    fn whole<'a>(
+        &'a self,
+        flow: usize,
+        leg: usize,
+        transport: Option<&'a Transport>,
+    ) -> Connection<'a> {
+        Connection {
+            flow,
+            leg,
+            nodes: [self.from, self.to],
+            transport,
+            forward: &self.forward,
+            reverse: &self.reverse,
+            changes: &self.changes,
         }
     }
 }

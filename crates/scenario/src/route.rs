@@ -43,6 +43,7 @@ impl Scenario {
             start: Time::ZERO,
             stop: None,
             handshake: Handshake::default(),
+            dns: false,
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),

@@ -215,6 +215,9 @@ fn flows(top: &mut Table, scenario: &Scenario, transports: &Transports) -> Resul
             Handshake::NotCounted => table.put("handshake", "not-counted"),
             Handshake::Skipped => table.put("handshake", "skipped"),
         }
+        if flow.dns {
+            table.put("dns", true);
+        }
         if let Some(ipsec) = &flow.ipsec {
             table.put("ipsec", IpsecTable::written(ipsec));
         }

@@ -103,10 +103,12 @@ impl Exchanges {
     }
 
     /// The client knows what it wants, and opens the connection for it: the times of the first batch
-    /// count from now, TLS included.
+    /// count from the first call, what precedes the data included.
     pub(crate) fn begin(&mut self, now: Time) {
-        self.next(now);
-        self.is_due = true;
+        if !self.is_due {
+            self.next(now);
+            self.is_due = true;
+        }
     }
 
     /// What is asked for next.

@@ -2,6 +2,7 @@
 
 use crate::arena::Handle;
 use crate::collect;
+use crate::connections::LOOKUP;
 use crate::flow::{Ends, Running};
 use crate::knowledge::Knowledge;
 use crate::network::Network;
@@ -313,9 +314,9 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
                 });
             });
         }
-        // What happens at one end of a relay moves the other, too.
+        // What happens at one end of a relay moves the other, too, and a look-up starts both.
         let sides = match self.flows[index].sides() {
-            2 => sides,
+            2 if sides.start < LOOKUP => sides,
             all => 0..all,
         };
         for side in sides {

@@ -1,7 +1,9 @@
 //! A running flow: its application between its two endpoints.
 
+use crate::connections::LOOKUP;
 pub(crate) use crate::ends::Ends;
 use crate::exchange::Exchanges;
+use crate::lookup::Lookup;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::tls::Tls;
@@ -40,6 +42,8 @@ pub(crate) struct Running {
     deadline: Option<Box<Deadline>>,
     /// Exchanges, where `to` asks and `from` answers.
     pub(crate) exchanges: Option<Box<Exchanges>>,
+    /// The look-up that precedes the connection, until it has an answer.
+    pub(crate) lookup: Option<Box<Lookup>>,
     /// TLS comes before the data.
     has_tls: bool,
     /// The handshake of TLS, until it is over.
@@ -56,6 +60,7 @@ impl Running {
             ends.add_preface(tls.preface());
         }
         Running {
+            lookup: None,
             has_tls: tls.is_some(),
             tls,
             ends,
@@ -141,8 +146,10 @@ impl Running {
                 .as_ref()
                 .map_or(Time::MAX, |source| source.next()),
         };
+        let query = self.lookup.as_ref().map_or(Time::MAX, |l| l.next_call());
         self.next_request_at
             .min(packet)
+            .min(query)
             .min(self.stop.unwrap_or(Time::MAX))
     }
 
@@ -150,6 +157,15 @@ impl Running {
     pub(crate) fn on_call<T: Transmit>(&mut self, now: Time, destination: u32, net: &mut T) {
         if self.stop.is_some_and(|stop| now >= stop) {
             self.on_stop(now, net);
+            return;
+        }
+        if let Some(lookup) = &mut self.lookup {
+            if now == self.starts_at
+                && let Some(exchanges) = &mut self.exchanges
+            {
+                exchanges.begin(now);
+            }
+            lookup.on_call(now, net);
             return;
         }
         if now == self.starts_at && self.first_data_at.is_none() {
@@ -219,6 +235,9 @@ impl Running {
 
     fn on_stop<T: Transmit>(&mut self, now: Time, net: &mut T) {
         self.ended = true;
+        if self.lookup.take().is_some() {
+            return;
+        }
         match &mut self.ends {
             Ends::Tcp(ends) => ends[0].withdraw_unsent(),
             Ends::Split(chain) => {
@@ -337,7 +356,11 @@ impl Running {
     ) -> bool {
         match &mut self.ends {
             Ends::Tcp(ends) => {
-                ends[side].on_packet(now, packet, net);
+                let Some(end) = ends.get_mut(side) else {
+                    self.on_lookup(now, side, net);
+                    return true;
+                };
+                end.on_packet(now, packet, net);
                 let delivered = ends[1].delivered();
                 if self.waits_for_more(delivered) {
                     if side == 1 {
@@ -346,6 +369,9 @@ impl Running {
                     return false;
                 }
                 self.after(now, side, net);
+            }
+            Ends::Split(_) | Ends::Quic(_) if side >= LOOKUP => {
+                self.on_lookup(now, side, net);
             }
             Ends::Split(chain) => {
                 chain.on_packet(now, side, packet, net);
@@ -374,6 +400,18 @@ impl Running {
             Ends::Ideal => {}
         }
         true
+    }
+
+    /// A datagram of its look-up arrives: the flow starts with the answer.
+    #[cold]
+    fn on_lookup<T: Transmit>(&mut self, now: Time, side: usize, net: &mut T) {
+        // An answer to a query that was sent twice may come twice.
+        let answered = self.lookup.as_ref();
+        if !answered.is_some_and(|lookup| lookup.on_packet(side - LOOKUP, net)) {
+            return;
+        }
+        self.lookup = None;
+        self.on_start(now, net);
     }
 
     /// True if nothing follows from what happens to a TCP connection by which so much was

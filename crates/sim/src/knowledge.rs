@@ -50,8 +50,10 @@ impl Knowledge {
         let mut of = vec![Vec::new(); flows.len()];
         for connection in scenario.connections() {
             let end = 2 * connection.leg;
-            let wants = sender(&flows[connection.flow], end).is_some_and(Endpoint::wants_path);
-            let Some(transport) = connection.transport.filter(|_| wants) else {
+            let Some(transport) = connection
+                .transport
+                .filter(|_| sender(&flows[connection.flow], end).is_some_and(Endpoint::wants_path))
+            else {
                 continue;
             };
             let Some((link, capacity)) = bottleneck(scenario, &connection, transport) else {

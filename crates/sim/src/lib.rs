@@ -15,6 +15,7 @@ mod flow;
 pub mod ideal;
 mod knowledge;
 mod ledger;
+mod lookup;
 mod network;
 mod observer;
 mod options;

@@ -10,7 +10,7 @@ use bentpipe_quic::{Datagram, Host, IP_HEADERS};
 use bentpipe_random::Stream;
 use bentpipe_scenario::{Flow, quic_settings};
 use bentpipe_tcp::packet::{ecn, flags};
-use bentpipe_tcp::{Opener, Packet, Transmit, Transport};
+use bentpipe_tcp::{Packet, Transmit, Transport};
 use bentpipe_traffic::{Application, Exchange};
 use bentpipe_units::{Bytes, Time};
 use std::collections::VecDeque;
@@ -93,10 +93,7 @@ impl QuicFlow {
         let mut stream = Stream::new(seed, &format!("quic {}", flow.name));
         let client = bentpipe_quic::Side::Client;
         let server = bentpipe_quic::Side::Server;
-        let opener = match transport.quic.map_or(Opener::From, |quic| quic.opener) {
-            Opener::From => usize::from(flow.application.asks()),
-            Opener::To => 1,
-        };
+        let opener = flow.opener();
         let sides = match opener {
             0 => [client, server],
             _ => [server, client],

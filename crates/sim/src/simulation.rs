@@ -3,6 +3,7 @@
 use crate::connections::Connections;
 use crate::execution::Execution;
 use crate::flow::{Ends, Running};
+use crate::lookup::Lookup;
 use crate::observer::{Observer, Unobserved};
 use crate::quic::QuicFlow;
 use crate::recorder::Recorder;
@@ -65,6 +66,7 @@ impl<'a> Simulation<'a> {
     ) -> Result<Simulation<'a>, RunError> {
         let mut flows = Vec::with_capacity(scenario.flows.len());
         let connections = Connections::new(scenario);
+        let mut lookups = connections.first_lookup();
         for (index, flow) in scenario.flows.iter().enumerate() {
             let ends = match flow.transport.as_deref() {
                 None => match MediaStream::new(&flow.application, options.start_of(flow)) {
@@ -115,6 +117,9 @@ impl<'a> Simulation<'a> {
             running.reports = Reports::of(scenario, flow, &running.ends);
             let recorder = |interval| Box::new(Recorder::new(&flow.name, interval));
             running.series = options.series.map(recorder);
+            let start = options.start_of(flow);
+            running.lookup = Lookup::new(flow, lookups, start);
+            lookups += usize::from(flow.dns);
             flows.push(running);
         }
         Ok(Simulation {

@@ -1,6 +1,7 @@
 //! Applications as generators without I/O.
 
 mod deadline;
+mod dns;
 mod exchange;
 mod period;
 mod source;
@@ -9,6 +10,7 @@ mod video;
 mod web;
 
 pub use deadline::{Deadline, DeadlineReport};
+pub use dns::{DNS_ANSWER, DNS_QUERY, DNS_TIMEOUT, Lookup};
 pub use exchange::{Exchange, FRAME, Fixed, Next, USUAL_URGENCY, interleaved};
 pub use period::Period;
 pub use source::Source;

@@ -88,6 +88,8 @@ pub struct Answer {
     pub(super) pages: u32,
     /// Objects that a page divides into.
     pub(super) page_objects: u32,
+    /// A name is looked up before each connection.
+    pub(super) dns: bool,
     /// What the channel loses was not said.
     pub(super) is_loss_assumed: bool,
     /// Another seed gives another result.
@@ -155,6 +157,12 @@ impl Answer {
     #[must_use]
     pub const fn page_objects(&self) -> u32 {
         self.page_objects
+    }
+
+    /// True where a name is looked up before each connection.
+    #[must_use]
+    pub const fn has_dns(&self) -> bool {
+        self.dns
     }
 
     /// True if something that is compared, or that others run, goes over QUIC.

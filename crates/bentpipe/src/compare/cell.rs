@@ -192,6 +192,7 @@ mod tests {
                 bitrate: Rate::from_mbps(1),
                 pages: super::super::traffic::PAGES,
                 page_objects: 1,
+                dns: false,
             };
             let mut run = RunResult::of(&Outcome::default(), &work, 0, |_| false);
             run.own = vec![super::super::UserResult {

@@ -57,6 +57,11 @@ pub trait Runner: std::fmt::Debug + Send + Sync {
     fn run(&self, scenario: &Scenario, options: &Options) -> Result<Outcome, Error>;
 }
 
+/// True where names are looked up before connections; the ideal bound has none.
+fn looks_up(dns: bool, transport: &Transport) -> bool {
+    dns && transport.congestion_control != CongestionControlChoice::Ideal
+}
+
 impl Crowd<'_> {
     /// The scenario, and how many of its flows, which come first, end.
     pub(super) fn scenario(&self, path: &NetworkPath) -> Result<(Scenario, usize), Error> {
@@ -85,6 +90,7 @@ impl Crowd<'_> {
                 builder
                     .flow(name(i, suffix), from, to, application)
                     .transport(transport.clone())
+                    .dns(looks_up(self.work.dns, &transport))
                     .handshake(Handshake::Counted);
             }
         }
@@ -283,6 +289,7 @@ mod tests {
                 bitrate: Rate::from_mbps(1),
                 pages: super::super::traffic::PAGES,
                 page_objects: 1,
+                dns: false,
             },
             pep,
             users: vec![&hybla, &vegas, &hybla],
@@ -329,6 +336,7 @@ mod tests {
                     bitrate: Rate::from_mbps(1),
                     pages: 2,
                     page_objects: 1,
+                    dns: false,
                 },
                 pep,
                 terminals: 1,

@@ -196,6 +196,7 @@ pub(super) fn prepared(comparison: &Comparison, path: NetworkPath) -> Result<Ans
         limits: comparison.limits,
         pages: PAGES,
         page_objects: question.page_objects,
+        dns: question.dns,
         is_loss_assumed: question.loss.is_none(),
         is_random: false,
         is_fixed: false,

@@ -113,6 +113,9 @@ options! {
     /// names at once; the first fifth of them is what a browser waits for to draw
     page_objects: u32, default "1",
         group(Users), range(1..=MOST_OBJECTS), slider(1.0..200.0), set(Comparison);
+    /// A name is looked up before each connection: a query over UDP to a resolver beside the server,
+    /// and its answer. The times of users count it
+    dns: bool, default "no", group(Users), set(Comparison);
     /// Time over which the users' starts are spread
     stagger: Duration, or "half of what the link needs for all downloads; 10 s for web and video",
         group(Users), set(Comparison);

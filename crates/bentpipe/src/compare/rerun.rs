@@ -238,6 +238,7 @@ impl Answer {
             bitrate: self.bitrate,
             pages: self.pages,
             page_objects: self.page_objects,
+            dns: self.dns,
         }
     }
 }

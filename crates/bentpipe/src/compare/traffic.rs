@@ -231,6 +231,8 @@ pub(super) struct Work {
     pub(super) pages: u32,
     /// Objects that a page divides into.
     pub(super) page_objects: u32,
+    /// A name is looked up before each connection.
+    pub(super) dns: bool,
 }
 
 impl Work {

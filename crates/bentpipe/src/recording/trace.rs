@@ -334,6 +334,7 @@ pub(super) fn series_name(scenario: &Scenario, connection: &Connection<'_>) -> S
     match (pep, connection.leg) {
         (Some(pep), _) => format!("{}/{}", flow.name, pep.name),
         (None, 0) => flow.name.clone(),
+        (None, Connection::LOOKUP) => format!("{}/look-up", flow.name),
         // The way past the proxies.
         (None, leg) => format!("{}/{leg}", flow.name),
     }

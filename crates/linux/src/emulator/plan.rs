@@ -142,9 +142,10 @@ fn of_part(scenario: &Scenario, part: &Connection<'_>) -> Pair {
     let flow = &scenario.flows[part.flow];
     let first = part.leg == 0;
     Pair {
-        name: match first {
-            true => flow.name.clone(),
-            false => format!("{}, part {}", flow.name, part.leg + 1),
+        name: match part.leg {
+            0 => flow.name.clone(),
+            Connection::LOOKUP => format!("{}, its look-up", flow.name),
+            leg => format!("{}, part {}", flow.name, leg + 1),
         },
         ends: part.nodes,
         hosts: if first {
@@ -165,7 +166,7 @@ pub(super) fn detours(scenario: &Scenario) -> Vec<(u32, u32, u32)> {
     let mut detours = Vec::new();
     for (pair, part) in (0u32..).zip(scenario.connections()) {
         let flow = part.flow as u32;
-        let is_split = scenario.flows[part.flow].split.is_some();
+        let is_split = scenario.flows[part.flow].split.is_some() && part.leg != Connection::LOOKUP;
         if is_split {
             for end in [0, 1] {
                 let (to, addressed) = (2 * pair + end, 2 * flow + end);

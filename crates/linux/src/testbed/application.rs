@@ -5,6 +5,7 @@ use super::clock::Clock;
 use super::gauges::Gauges;
 use super::host::Host;
 use super::message::Message;
+use super::names::Names;
 use super::quic::Quic;
 use super::setup::Setup;
 use super::socket::{self, Connection, PORT};
@@ -43,6 +44,8 @@ pub(crate) struct Work<'a> {
     pub(crate) series: Option<Duration>,
     pub(crate) clock: &'a Clock,
     pub(crate) gauges: &'a Gauges,
+    /// The look-up of a name, which precedes the connection.
+    pub(crate) names: Option<&'a Names>,
     pub(crate) messages: Sender<Message>,
 }
 
@@ -154,39 +157,45 @@ impl<'a> Work<'a> {
         self.stop.is_some_and(|stop| at >= stop)
     }
 
-    /// The tasks of the two sides, each for its own thread.
-    pub(crate) fn sides(self, ready: &'a Ready<'_>) -> [Side<'a>; 2] {
-        let other = self.clone();
-        match ready {
-            Ready::Udp([from, to]) => [
+    /// The tasks of the two sides, and of the resolver if there is one, each for its own thread.
+    pub(crate) fn sides(self, ready: &'a Ready<'_>) -> Vec<Side<'a>> {
+        let (other, resolver) = (self.clone(), self.clone());
+        let mut sides: Vec<Side<'a>> = match ready {
+            Ready::Udp([from, to]) => vec![
                 Box::new(move || self.report("from", self.send_datagrams(from))),
                 Box::new(move || other.report("to", other.receive_datagrams(to))),
             ],
             Ready::Quic(quic) => {
                 if self.application.asks() {
                     let (batches, asked) = channel();
-                    return [
+                    vec![
                         Box::new(move || self.report("from", quic.answer(&self, &asked))),
                         Box::new(move || other.report("to", quic.ask(&other, &batches))),
-                    ];
+                    ]
+                } else {
+                    vec![
+                        Box::new(move || self.report("from", quic.send(&self))),
+                        Box::new(move || other.report("to", quic.receive(&other))),
+                    ]
                 }
-                [
-                    Box::new(move || self.report("from", quic.send(&self))),
-                    Box::new(move || other.report("to", quic.receive(&other))),
-                ]
             }
             Ready::Tcp(tcp, listener) if self.application.asks() => {
                 let (batches, asked) = channel();
-                [
+                vec![
                     Box::new(move || self.report("from", self.answer(tcp, listener, &asked))),
                     Box::new(move || other.report("to", other.ask(tcp, &batches))),
                 ]
             }
-            Ready::Tcp(tcp, listener) => [
+            Ready::Tcp(tcp, listener) => vec![
                 Box::new(move || self.report("from", self.send(tcp))),
                 Box::new(move || other.report("to", other.receive(tcp, listener))),
             ],
+        };
+        if let Some(names) = resolver.names {
+            let serve = move || resolver.report("resolver", names.serve(resolver.clock));
+            sides.push(Box::new(serve));
         }
+        sides
     }
 
     /// Says if a side failed.
@@ -198,9 +207,23 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Waits for the start of the flow, as the side that opens the connection; false if the run is over
+    /// before it may.
+    pub(crate) fn starts(&self) -> io::Result<bool> {
+        Ok(self.clock.wait_until(self.start) && self.knows_peer()?)
+    }
+
+    /// Looks the name of the other side up, if that is due; false if the run is over before.
+    fn knows_peer(&self) -> io::Result<bool> {
+        match self.names {
+            None => Ok(true),
+            Some(names) => names.look_up(self.clock),
+        }
+    }
+
     /// The side `from` of a flow that it opens: it sends.
     fn send(&self, tcp: &Tcp<'_>) -> io::Result<()> {
-        if !self.clock.wait_until(self.start) {
+        if !self.starts()? {
             return Ok(());
         }
         let Some(mut connection) = tcp.open(0, self.clock)? else {
@@ -246,10 +269,10 @@ impl<'a> Work<'a> {
         let Some(mut source) = Source::new(self.application, self.seed, self.name) else {
             return Ok(());
         };
-        // Behind TLS it begins when the data may pass.
-        source.start(match self.tls {
-            Some(_) => self.clock.now(),
-            None => self.start,
+        // Behind TLS, or a look-up, it begins when the data may pass.
+        source.start(match (&self.tls, self.names) {
+            (None, None) => self.start,
+            _ => self.clock.now(),
         });
         loop {
             // The model's time, not that at which the thread woke up: being late
@@ -364,6 +387,9 @@ impl<'a> Work<'a> {
         let mut open = match connection.take() {
             Some(open) => open,
             None => {
+                if !self.knows_peer()? {
+                    return Ok(None);
+                }
                 let Some(mut open) = tcp.open(1, self.clock)? else {
                     return Ok(None);
                 };

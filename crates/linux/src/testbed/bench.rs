@@ -7,6 +7,7 @@ use super::gateway::Gateway;
 use super::gauges::Gauges;
 use super::host::Host;
 use super::ledger::Ledger;
+use super::names::Names;
 use super::quic::{self, Quic};
 use super::setup::Setup;
 use super::watch::Watcher;
@@ -117,6 +118,22 @@ impl<'a> Bench<'a> {
         Ok(Ready::Tcp(tcp, listener))
     }
 
+    /// The look-ups that precede the flows, by flow.
+    fn names(&self) -> Result<Vec<Option<Names>>, Error> {
+        let all = self.scenario.flows.iter().enumerate();
+        let make = |(index, flow): (usize, &Flow)| {
+            let hosts = [self.host(flow.from)?, self.host(flow.to)?];
+            Names::new(self.scenario, index, hosts)
+        };
+        all.map(|(index, flow)| {
+            make((index, flow)).map_err(|why| Error::Socket {
+                flow: flow.name.clone(),
+                why,
+            })
+        })
+        .collect()
+    }
+
     /// Runs all flows.
     pub(super) fn run(
         &self,
@@ -146,6 +163,7 @@ impl<'a> Bench<'a> {
                 why,
             })?);
         }
+        let names = self.names()?;
         let starts: Vec<Time> = scenario.flows.iter().map(|f| start(f, options)).collect();
         let (messages, heard) = channel();
         let mut ledger = Ledger::new(scenario, options, gauges.clone(), messages.clone());
@@ -179,6 +197,7 @@ impl<'a> Bench<'a> {
                     series: options.series,
                     clock: &clock,
                     gauges: &gauges[index],
+                    names: names[index].as_ref(),
                     messages: messages.clone(),
                 };
                 for side in work.sides(ready) {

@@ -106,6 +106,8 @@ fn of_flow(flow: &Flow, start: Time, seen: &FlowLedger, noted: &Noted) -> FlowOu
         None => tracker.first_data_at,
     };
     let counts_from = match flow.handshake {
+        // The look-up of a name precedes the connection.
+        Handshake::Counted if flow.dns => Some(start),
         Handshake::Counted => seen.opened_at(),
         Handshake::NotCounted | Handshake::Skipped => data_at,
     };

@@ -329,6 +329,8 @@ fn parts(scenario: &Scenario) -> Vec<(usize, Part)> {
             .map_or(1, |s| s.legs.len());
         let part = match c.leg {
             0 => Part::First,
+            // No packets of the flow itself.
+            Connection::LOOKUP => Part::Between,
             leg if leg + 1 == legs => Part::Last,
             _ => Part::Between,
         };

@@ -105,7 +105,11 @@ impl Quic {
 
     /// The side `from` of a flow that it opens: it sends.
     pub(crate) fn send(&self, work: &Work<'_>) -> io::Result<()> {
-        if !work.clock.wait_until(work.start) {
+        let starts = match self.sender_opens {
+            true => work.starts()?,
+            false => work.clock.wait_until(work.start),
+        };
+        if !starts {
             return Ok(());
         }
         let mut end = self.end(0, self.sender_opens, work)?;
@@ -167,7 +171,7 @@ impl Quic {
     pub(crate) fn receive(&self, work: &Work<'_>) -> io::Result<()> {
         let mut end = self.end(1, !self.sender_opens, work)?;
         if !self.sender_opens {
-            if !work.clock.wait_until(work.start) {
+            if !work.starts()? {
                 return Ok(());
             }
             end.host.open(work.clock.now());
@@ -207,7 +211,7 @@ impl Quic {
         let Some(mut requester) = Requester::new(work.application, work.seed, work.name) else {
             return Ok(());
         };
-        if !work.clock.wait_until(work.start) {
+        if !work.starts()? {
             return Ok(());
         }
         let mut end = self.end(1, true, work)?;
@@ -240,7 +244,9 @@ impl Quic {
                 Some(at) if work.stops_before(at) => Step::Done,
                 Some(at) if at > now => Step::Wait(at),
                 Some(_) => {
-                    let batch = requester.request(now);
+                    // The time of the first counts from the start of the flow.
+                    let first = asked == 0;
+                    let batch = requester.request(if first { work.start } else { now });
                     before += asked;
                     asked = batch.len() as u64;
                     for exchange in &batch {

@@ -48,8 +48,8 @@ fn quic_takes_what_the_simulator_says() {
     }
 }
 
-/// TLS before TCP's data, and pages of objects over both protocols: bytes and times are the
-/// simulator's. Each flow has the link to itself.
+/// A look-up before the connection, TLS before TCP's data, and pages of objects over both protocols:
+/// bytes and times are the simulator's. Each flow has the link to itself.
 #[test]
 fn pages_of_objects_and_tls_take_what_the_simulator_says() {
     if !may("pages_of_objects_and_tls_take_what_the_simulator_says") {
@@ -87,6 +87,7 @@ fn pages_of_objects_and_tls_take_what_the_simulator_says() {
         let (mut builder, server, client) = pair();
         builder
             .flow(name, server, client, application)
+            .dns(name != "pages")
             .transport(transport("cubic", settings.clone()));
         let scenario = builder.build().unwrap();
         let (live, late) = run_watched(&scenario);

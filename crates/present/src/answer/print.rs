@@ -461,6 +461,9 @@ pub fn words(answer: &Answer) -> String {
             answer.page_objects()
         );
     }
+    if answer.has_dns() {
+        text += " Times count the look-up of a name before the connection.";
+    }
     if answer.traffic.has_calls() {
         text += &format!(
             " missed: packets of calls that are lost, or late by more than {CALL_DEADLINE}."

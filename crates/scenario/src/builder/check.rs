@@ -1,7 +1,7 @@
 //! The conditions on a scenario built by a program.
 
 use super::BuildError;
-use crate::incompatible::incompatibility;
+use crate::incompatible::{incompatibility, no_lookup};
 use crate::model::{Flow, Link, MediumId, NodeId, Scenario};
 use crate::route;
 use bentpipe_link::QueueSettings;
@@ -81,6 +81,12 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), BuildError> {
     };
     if !fits {
         return Err(BuildError::Transport(flow.name.clone()));
+    }
+    if let Some(why) = flow.dns.then(|| no_lookup(flow)).flatten() {
+        return Err(BuildError::NoLookup {
+            flow: flow.name.clone(),
+            why,
+        });
     }
     check_routes(&scenario.links, flow)?;
     check_control(&flow.name, flow.transport.as_deref())

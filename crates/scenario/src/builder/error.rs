@@ -60,6 +60,14 @@ pub enum BuildError {
     /// imitated agent of ns-2.
     #[error("flow `{0}` needs a transport, or has one that cannot carry it")]
     Transport(String),
+    /// A flow without a name to look up.
+    #[error("flow `{flow}` looks up no name: {why}")]
+    NoLookup {
+        /// Name of the flow.
+        flow: String,
+        /// What it has instead.
+        why: &'static str,
+    },
     /// A congestion control that cannot be built.
     #[error("flow `{flow}`: {why}")]
     CongestionControl {

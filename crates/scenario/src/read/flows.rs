@@ -3,7 +3,7 @@
 use super::nodes::Nodes;
 use super::transports::Transports;
 use super::{applications, routers};
-use crate::incompatible::{Incompatibility, incompatibility};
+use crate::incompatible::{Incompatibility, incompatibility, no_lookup};
 use crate::model::{Flow, Handshake, Link};
 use crate::route::{self, NoRoute};
 use crate::schema::LARGEST_COUNT;
@@ -73,6 +73,7 @@ fn flow(
     let (application, transport, times) = (application?, transport?, times?);
     let count = table.count?.map(|count| count.value);
     let handshake = table.handshake?;
+    let dns = table.dns?;
     let ipsec = form::settle_or_none::<_, Ipsec, _>(&table.ipsec, &())?;
     if transport.as_ref().is_some_and(|t| t.quic.is_some()) {
         let unfit = match (handshake.value, &ipsec) {
@@ -114,7 +115,7 @@ fn flow(
         .into_iter()
         .flat_map(|pair| (0..count).map(move |_| pair));
     for (i, (from, to)) in each.enumerate() {
-        read.flows.push(Flow {
+        let flow = Flow {
             name: if numbered {
                 format!("{}[{}]", one.name, i + 1)
             } else {
@@ -127,12 +128,18 @@ fn flow(
             start: times.start + times.spacing() * i as u64,
             stop: times.stop,
             handshake,
+            dns: dns.value,
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),
             ipsec,
             split: None,
-        });
+        };
+        if let Some(why) = flow.dns.then(|| no_lookup(&flow)).flatten() {
+            let error = Diagnostic::new(dns.place, why).label("not used");
+            return Err(context.report(error.help("remove the key")));
+        }
+        read.flows.push(flow);
         read.places.push(one.place);
     }
     times.check_last(context, flows)

@@ -47,6 +47,7 @@ impl Line {
             forward: vec![LinkId(0), LinkId(1)],
             reverse,
             changes: Vec::new(),
+            dns: false,
             ipsec: None,
             split: None,
         });

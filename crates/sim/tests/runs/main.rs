@@ -10,6 +10,7 @@ mod conservation;
 mod copa;
 mod crossings;
 mod determinism;
+mod dns;
 mod grants;
 mod hosts;
 mod ideal;
