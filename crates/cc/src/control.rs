@@ -26,6 +26,8 @@ pub struct HostRules {
     pub counts_bytes: bool,
     /// Halving takes cwnd and not what is in flight (QUIC: RFC 9002, appendix B.6).
     pub halves_window: bool,
+    /// Packets are spaced, so that an ACK of many segments lets no burst go (RFC 9406, section 4.3).
+    pub spaces_packets: bool,
 }
 
 dispatched! {

@@ -44,6 +44,7 @@ use bench::Bench;
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Flow, Handshake, NodeId, Scenario};
 use bentpipe_tcp::CongestionControlChoice;
+use bentpipe_traffic::Application;
 use boxes::{AHEAD, Boxes};
 use control::Controls;
 use setup::Setup;
@@ -66,6 +67,9 @@ pub struct Run {
     pub notes: Vec<String>,
 }
 
+/// The smallest packet of IPv4 and UDP with a number.
+const NUMBERED: u64 = 28 + application::NUMBER as u64;
+
 /// What in `scenario` cannot be done here, a sentence each; nothing where all of
 /// it can.
 #[must_use]
@@ -87,6 +91,20 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
         if flow.ipsec.is_some() {
             why.push(format!(
                 "flow `{}` is under IPsec, which is simulated only",
+                flow.name
+            ));
+        }
+        if let Application::ConstantRate {
+            packet_size,
+            deadline: Some(_),
+            ..
+        } = flow.application
+            && flow.transport.is_none()
+            && packet_size.get() < NUMBERED
+        {
+            why.push(format!(
+                "flow `{}` has a deadline, and packets of {packet_size} have no room for the number \
+                 by which arrivals are known: expected {NUMBERED} B or more",
                 flow.name
             ));
         }

@@ -77,6 +77,11 @@ pub trait Path: std::fmt::Debug + Send + 'static {
         true
     }
 
+    /// True where packets are spaced at all: by quinn's pacer, by the control's rate, or outside.
+    fn spaces_packets(&self) -> bool {
+        true
+    }
+
     /// True where packets are spaced outside, so that quinn's own pacer, which has 5/4 of the
     /// window in each round trip, must not be.
     fn is_paced_outside(&self, paces_itself: bool) -> bool {
@@ -237,6 +242,7 @@ impl<P: Path> Adapter<P> {
         state.control.apply_host_rules(HostRules {
             counts_bytes: true,
             halves_window: true,
+            spaces_packets: state.path.spaces_packets(),
             ..HostRules::default()
         });
         state.control.on_open(CWND_LIMIT);

@@ -188,6 +188,10 @@ impl Path for Own {
         false
     }
 
+    fn spaces_packets(&self) -> bool {
+        self.pacing != Pacing::Off
+    }
+
     fn is_paced_outside(&self, paces_itself: bool) -> bool {
         paces_itself || self.pacing != Pacing::Quinn
     }

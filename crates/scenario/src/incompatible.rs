@@ -11,6 +11,8 @@ use bentpipe_traffic::Application;
 pub(crate) enum Incompatibility {
     /// The ideal bound knows no pauses.
     Pauses,
+    /// The ideal bound has no connection, so no TLS.
+    BoundWithTls,
     /// The imitated agents of ns-2 know one connection.
     Connections,
     /// A QUIC connection is opened once.
@@ -57,6 +59,9 @@ pub(crate) fn incompatibility(
     let ideal = transport.congestion_control == CongestionControlChoice::Ideal;
     if ideal && application.with_pauses().is_some() {
         return Some(Incompatibility::Pauses);
+    }
+    if ideal && transport.tls.is_some() {
+        return Some(Incompatibility::BoundWithTls);
     }
     if transport.quic.is_some() && application.reopens() {
         return Some(Incompatibility::OneConnection);

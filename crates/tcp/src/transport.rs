@@ -305,6 +305,7 @@ impl Transport {
             integer_avoidance: rules.whole_segments,
             whole_ssthresh: rules.whole_segments || rules.stack != StackKind::Rfc,
             exact_halves: rules.stack == StackKind::Ns2Agent,
+            spaces_packets: self.pacing != Pacing::Off,
             ..HostRules::default()
         });
         Ok(controller)

@@ -8,14 +8,14 @@
 //!
 //! | parameter | default | unit |
 //! |---|---|---|
-//! | limit (L) | 8 | segments an ACK may add; the RFC's value without pacing |
+//! | limit (L) | 8 | segments an ACK may add without pacing; 8 does not bind a host that spaces its packets (RFC 9406, section 4.3) |
 //! | enabled | true | false: growth by L only |
 //!
 //! Left open, and the reading chosen: HyStart++ runs until the first exit,
 //! loss or timeout of a connection; later slow starts count segments in the
 //! same way without watching the delay. On geostationary paths the threshold
-//! is always 16 ms (RTT / 8 is above it). With pacing the RFC has no limit L;
-//! `limit` is then to be set so high that it does not bind.
+//! is always 16 ms (RTT / 8 is above it). Another `limit` than the RFC's binds a
+//! host that spaces its packets, too.
 //!
 //! What is inherent in it: the RFC compares the smallest RTT of rounds. In the
 //! round in which the window first exceeds the path, the queue is empty when
@@ -29,18 +29,20 @@
 use super::SEGMENTS;
 use crate::parameter::{flag, number, parameters};
 use crate::slot::SlowStart;
-use crate::{Ack, Window};
+use crate::{Ack, HostRules, Window};
 use bentpipe_units::{Duration, Segments};
 
 parameters! {
     /// Settings of [`HyStart`].
     pub struct HyStartParameters {
         hystart: bool = flag(true), "leave slow start when the RTT rises";
-        limit: f64 = number(8.0, "segments", SEGMENTS),
-            "segments that an ACK may add (RFC 9406, L)";
+        limit: f64 = number(UNPACED_LIMIT, "segments", SEGMENTS),
+            "segments that an ACK may add (RFC 9406, L); 8: none where packets are spaced";
     }
 }
 
+/// The limit of hosts without pacing.
+const UNPACED_LIMIT: Segments = 8.0;
 const MIN_THRESHOLD: Duration = Duration::from_millis(4);
 const MAX_THRESHOLD: Duration = Duration::from_millis(16);
 const SAMPLES: u32 = 8;
@@ -140,6 +142,12 @@ impl SlowStart for HyStart {
             step /= CSS_GROWTH_DIVISOR;
         }
         window.cwnd = (window.cwnd + step).min(window.ssthresh.max(window.cwnd + 1.0));
+    }
+
+    fn apply_host_rules(&mut self, rules: HostRules) {
+        if rules.spaces_packets && self.limit == UNPACED_LIMIT {
+            self.limit = Segments::INFINITY;
+        }
     }
 
     fn on_loss(&mut self) {

@@ -2,7 +2,7 @@
 
 use crate::wire::{Wire, a_loss, a_timeout, an_exit, classic, close};
 use bentpipe_cc::slots::{Cubic, HyStart};
-use bentpipe_cc::{Avoidance, Classic, Start};
+use bentpipe_cc::{Avoidance, Classic, HostRules, Start};
 use bentpipe_units::Duration;
 
 fn cubic() -> Cubic {
@@ -139,7 +139,11 @@ fn a_spurious_loss_is_undone() {
 }
 
 fn hystart() -> Wire {
-    let start = Start::HyStart(HyStart::new(8.0, true));
+    hystart_of(8.0)
+}
+
+fn hystart_of(limit: f64) -> Wire {
+    let start = Start::HyStart(HyStart::new(limit, true));
     Wire::new(
         Classic {
             start,
@@ -193,4 +197,21 @@ fn noise_does_not_end_slow_start() {
     hystart_round(&mut wire, 600);
     assert_eq!(hystart_round(&mut wire, 620), 0.25);
     assert_eq!(hystart_round(&mut wire, 600), 1.0);
+}
+
+/// RFC 9406, section 4.3: an ACK adds eight segments at most, unless packets are spaced. Another limit
+/// holds for those, too.
+#[test]
+fn pacing_lifts_the_limit_of_slow_start() {
+    for (limit, spaces_packets, grows) in [(8.0, false, 8.0), (8.0, true, 40.0), (4.0, true, 4.0)] {
+        let mut wire = hystart_of(limit);
+        wire.controller.apply_host_rules(HostRules {
+            spaces_packets,
+            ..HostRules::default()
+        });
+        wire.next.acked = 40.0;
+        let before = wire.window.cwnd;
+        wire.acks(1);
+        assert_eq!(wire.window.cwnd - before, grows);
+    }
 }

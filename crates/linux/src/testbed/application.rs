@@ -23,7 +23,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const UNSENT: u32 = 64 * 1024;
 
 /// Bytes of a datagram that number it, where it has a deadline.
-const NUMBER: usize = 8;
+pub(crate) const NUMBER: usize = 8;
 
 /// Bytes without end.
 const ENDLESS: u64 = u64::MAX;

@@ -176,6 +176,11 @@ fn transport(
                     let what = application.with_pauses().unwrap_or("it");
                     report(error.label(format!("does not carry {what}")))
                 }
+                Some(Incompatibility::BoundWithTls) => {
+                    let message = "the ideal bound is that of a transfer without TLS";
+                    let error = Diagnostic::new(entry.place, message).label("has `tls`");
+                    report(error.help("leave `tls` out of the transport"))
+                }
                 Some(Incompatibility::OneConnection) => {
                     let message = "over QUIC all pages share a connection, each on its own stream";
                     let error = Diagnostic::new(entry.place, message);

@@ -318,6 +318,12 @@ fn leg_transport(
         let label = "expected a transport that sends";
         return Err(context.report(error.label(label)));
     }
+    if transport.quic.is_some() || transport.tls.is_some() {
+        let message = "what a PEP forwards is TCP: QUIC and TLS are from end to end";
+        let error = Diagnostic::new(given.place, message);
+        let label = "expected a transport of TCP without `tls`";
+        return Err(context.report(error.label(label)));
+    }
     Ok(Some(transport))
 }
 

@@ -236,3 +236,38 @@ fn a_transport_may_refine_another_of_the_file_or_its_namesake() {
     );
     assert!(transport.parameters.get("thresholds").is_some());
 }
+
+/// What would do nothing is refused where it is written.
+#[test]
+fn tls_is_refused_where_nothing_would_run_it() {
+    let bound = "[flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"mine\"\napplication = \"persistent\"\n\
+                 [transport.mine]\nbase = \"ideal\"\ntls = true\n";
+    let leg = |keys: &str| {
+        format!(
+            "[node.c]\n[link.m]\nbetween = [\"b\", \"c\"]\nrate = \"1 Mbit/s\"\n{DELAY}\n\
+             [middlebox.pep]\nkind = \"split\"\nnode = \"b\"\ntransport = \"mine\"\n\
+             [flow.f]\nfrom = \"a\"\nto = \"c\"\ntransport = \"cubic\"\napplication = \"persistent\"\n\
+             [transport.mine]\nbase = \"cubic\"\n{keys}\n"
+        )
+    };
+    for (text, why) in [
+        (
+            bound.to_owned(),
+            "the ideal bound is that of a transfer without TLS",
+        ),
+        (leg("tls = true"), "QUIC and TLS are from end to end"),
+        (
+            leg("protocol = \"quic\""),
+            "QUIC and TLS are from end to end",
+        ),
+    ] {
+        let text = format!(
+            "duration = \"10 s\"\n[node.a]\n[node.b]\n[link.l]\nbetween = [\"a\", \"b\"]\n\
+             rate = \"8 Mbit/s\"\n{DELAY}\n{text}"
+        );
+        let error = Document::parse("test.toml", &text)
+            .and_then(|document| document.validate())
+            .unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}
