@@ -18,6 +18,7 @@ mod ledger;
 mod network;
 mod observer;
 mod options;
+mod parts;
 pub mod queue;
 mod quic;
 mod recorder;
@@ -33,5 +34,6 @@ mod tunnel;
 
 pub use observer::{LossCause, LostPacket, Observer, Unobserved};
 pub use options::{Options, RunError, Stop};
+pub use parts::{OneThread, Threads};
 pub use simulation::{Simulation, run};
 pub use surround::{Surround, surround_runs};

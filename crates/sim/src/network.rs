@@ -7,11 +7,13 @@ mod corruption;
 mod driver;
 mod middlebox;
 mod notices;
+pub(crate) mod tally;
 mod watch;
 
 use crate::arena::Handle;
 use crate::connections::Connections;
 use crate::observer::Observer;
+use crate::parts::Crossing;
 use crate::queue::{Class, Event};
 use bentpipe_link::forward::{self, Arrival, InFlight};
 use bentpipe_middlebox::Ipsec;
@@ -114,6 +116,17 @@ impl<'a, const WATCHED: bool> Network<'a, WATCHED> {
         }
         self.inject(node, packet);
         None
+    }
+
+    /// Takes the packets that another part of the network has admitted to links that end here.
+    pub(crate) fn land(&mut self, crossings: &mut Vec<Crossing>) {
+        for mut crossing in crossings.drain(..) {
+            let handle = self.driver.packets.insert(crossing.header);
+            crossing.packet.handle = handle.0;
+            let Crossing { link, sent, at, .. } = crossing;
+            let driver = &mut self.driver;
+            self.forward.land(driver, link, sent, at, crossing.packet);
+        }
     }
 
     /// Takes a packet out of the network.
