@@ -135,9 +135,10 @@ impl LinkCursor {
         self.overtakes
     }
 
-    /// The least delay of any time, where it does not vary from packet to packet.
+    /// The least delay of any time, where it does not vary from packet to packet and packets keep
+    /// their order.
     pub(crate) fn least_delay(&self) -> Option<Duration> {
-        if self.jitter.is_some() {
+        if self.jitter.is_some() || self.overtakes {
             return None;
         }
         // On a slope it is between that of a piece and that of the next.

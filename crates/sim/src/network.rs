@@ -84,7 +84,9 @@ impl<'a, const WATCHED: bool> Network<'a, WATCHED> {
 
     /// The event of link or medium `component` is due: a packet continues to its next link, or its
     /// handle is returned at its destination.
-    #[inline]
+    // By far the most events, in two loops: left to itself the compiler makes a call of it, for 2% of
+    // the speed.
+    #[inline(always)]
     pub(crate) fn arrive(&mut self, component: u32) -> Option<Handle> {
         let driver = &mut self.driver;
         let arrived = match self.forward.arrive(driver, self.now, component) {

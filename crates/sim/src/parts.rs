@@ -11,7 +11,9 @@
 //! queue, transmitter, channel and counters are there. Where a packet goes on, it lies in the ring of
 //! that part's link, and arrives there by the same event (time, arrival, link) as in an undivided
 //! run. Only links that know at once when a packet arrives can be cut, timelines included;
-//! event-driven links, media and links whose delay varies cannot.
+//! event-driven links, media and links whose delay varies cannot. Nor can links on which packets
+//! overtake others: an overtaken packet leaves an event behind, or not, by what the ring held when
+//! the other was admitted, and events are part of the outcome.
 //!
 //! **Parts.** What shares state at one instant is one piece: an endpoint and the first links of its
 //! paths; a link that cannot be cut and what comes after it; the terminals of a medium; the links of

@@ -9,7 +9,7 @@ use bentpipe_units::{Duration, Time};
 
 impl<P: Copy> Link<P> {
     /// No packet arrives sooner than this after it was admitted; `None` where its arrival is not
-    /// known then, or its delay varies.
+    /// known then, its delay varies, or a packet may overtake others.
     #[must_use]
     pub fn least_delay(&self) -> Option<Duration> {
         match &self.service {
@@ -17,12 +17,6 @@ impl<P: Copy> Link<P> {
             Service::Scheduled(service) => service.course.least_delay(),
             Service::EventDriven(_) | Service::Port(_) => None,
         }
-    }
-
-    /// True if a packet may arrive before one that was sent earlier.
-    #[must_use]
-    pub fn overtakes(&self) -> bool {
-        self.course().is_some_and(|course| course.overtakes())
     }
 
     /// Takes a packet that the link has admitted in another part of the network, which arrives at

@@ -235,13 +235,14 @@ impl<'a> Pieces<'a> {
             }
         }
         let steps = steps.into_iter().map(|((from, to), work)| (from, to, work));
-        let delays = forward.links.iter().map(|link| {
-            let delay = link.least_delay().unwrap_or(Duration::ZERO);
-            if delay < LEAST_WINDOW {
-                Duration::ZERO
-            } else {
-                delay
-            }
+        let delays = (0..links).map(|link| {
+            // What a link that leads admits is offered at once to the one that follows it.
+            let leader = forward.lookahead.leader(link);
+            let led = leader.map_or(Some(Duration::ZERO), |l| forward.links[l].least_delay());
+            let delay = led.and_then(|led| Some(led + forward.links[link].least_delay()?));
+            delay
+                .filter(|delay| *delay >= LEAST_WINDOW)
+                .unwrap_or(Duration::ZERO)
         });
         let mut pieces = Pieces {
             scenario,
@@ -279,14 +280,6 @@ impl<'a> Pieces<'a> {
             let begins = (0..links.len()).filter(|link| links[*link].from.0 == node);
             self.tied.tie_all(begins);
         }
-        // A packet that overtakes another changes what event is the next of the link.
-        let mut after = vec![None; links.len()];
-        for &(link, next, _) in &self.steps {
-            if self.forward.links[link].overtakes() {
-                let first = *after[link].get_or_insert(next);
-                self.tied.tie(first, next);
-            }
-        }
     }
 
     /// The groups where no link with less than `least` of delay is cut.
@@ -301,19 +294,20 @@ impl<'a> Pieces<'a> {
         groups
     }
 
-    /// How much faster so many parts may be at best.
-    fn gain(&self, groups: &mut Groups, parts: usize) -> f64 {
+    /// How many parts as heavy as the heaviest piece there would be.
+    fn share(&self, groups: &mut Groups) -> f64 {
         let mut sums = vec![0; self.weights.len()];
         for (element, weight) in self.weights.iter().enumerate() {
             sums[groups.least(element)] += weight;
         }
         let all: u64 = self.weights.iter().sum();
         let heaviest = sums.iter().max().copied().unwrap_or(0);
-        (all as f64 / heaviest.max(1) as f64).min(parts as f64)
+        all as f64 / heaviest.max(1) as f64
     }
 
-    /// The groups whose links to cut have the longest delay among those that are small enough.
-    fn choose(&self, parts: usize) -> Result<Groups, OneThread> {
+    /// The groups whose links to cut have the longest delay among those that are small enough, and
+    /// the number of parts that they are worth.
+    fn choose(&self, threads: usize) -> Result<(Groups, usize), OneThread> {
         let mut delays: Vec<Duration> = self.steps.iter().map(|s| self.delays[s.0]).collect();
         delays.sort_unstable();
         delays.dedup();
@@ -324,7 +318,7 @@ impl<'a> Pieces<'a> {
         tries.dedup();
         let tried = tries.into_iter().map(|least| {
             let mut groups = self.groups(least);
-            (self.gain(&mut groups, parts), groups)
+            (self.share(&mut groups).min(threads as f64), groups)
         });
         let tried: Vec<_> = tried.collect();
         let best = tried.iter().map(|(gain, _)| *gain).fold(0.0, f64::max);
@@ -332,11 +326,12 @@ impl<'a> Pieces<'a> {
             return Err(OneThread::OnePiece);
         }
         let enough = tried.into_iter().rfind(|(gain, _)| *gain >= 0.9 * best);
-        enough.map(|(_, groups)| groups).ok_or(OneThread::OnePiece)
+        let (gain, groups) = enough.ok_or(OneThread::OnePiece)?;
+        Ok((groups, gain.ceil() as usize))
     }
 
-    fn divide(&self, parts: usize) -> Result<Division, OneThread> {
-        let groups = self.choose(parts)?;
+    fn divide(&self, threads: usize) -> Result<Division, OneThread> {
+        let (groups, parts) = self.choose(threads)?;
         let homes = self.place(groups, parts);
         let links = self.scenario.links.len();
         let cut = self.steps.iter().filter(|s| homes[s.0] != homes[s.1]);
@@ -388,7 +383,8 @@ impl<'a> Pieces<'a> {
         order.sort_by_key(|piece| std::cmp::Reverse(weights[*piece]));
         let all: u64 = weights.iter().sum();
         // Half a percent over its share is room enough for the small pieces, which come last.
-        let room = all / parts as u64 + all / 200 + 1;
+        let heaviest = weights.iter().max().copied().unwrap_or(0);
+        let room = heaviest.max(all / parts as u64 + all / 200 + 1);
         let mut loads = vec![0; parts];
         let mut placed: Vec<Option<u8>> = vec![None; count];
         for piece in order {

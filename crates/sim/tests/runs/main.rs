@@ -35,6 +35,7 @@ mod split;
 mod streams;
 mod table;
 mod text;
+mod threads;
 mod tls;
 mod tunnel;
 mod undo;
