@@ -24,11 +24,12 @@
 //!
 //! **The end.** A run ends with the last flow that it waits for, at an event in the middle of a
 //! window, and nothing may happen anywhere that one queue would have given out later. So a part
-//! stops at the event that ends its own last flow. Parts without such flows wait with their window
-//! until it is known whether the run ends in it. If it does, all others run up to that event, in the
-//! order of one queue; else they catch up. Where an event of theirs cannot be told from it in that
+//! stops at the event that ends its own last flow, and a part without such flows stays a window
+//! behind, where it is sure that the run goes on. When the last part has stopped, all others run up
+//! to that event, in the order of one queue. Where an event of theirs cannot be told from it in that
 //! order (the same link delivers two packets at one instant), the run is repeated on one thread, and
-//! so it is where a bound may have been hit that cannot be added up.
+//! so it is where a bound may have been hit that cannot be added up. The window counts from the
+//! earliest event of any part, so it is half as long where parts are behind.
 //!
 //! **The sum.** Everything that is counted is a whole number, counted in one part and added up, so
 //! the order of the parts does not matter. A change of routes is an event of every part and counts in

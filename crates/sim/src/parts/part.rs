@@ -115,6 +115,8 @@ impl<'a> Part<'a> {
     fn run_windows(&mut self, mut progress: Option<&mut Progress<'_>>) -> Result<Time, Unfinished> {
         let end = Time::ZERO + self.scenario.duration;
         let mut shown = 0;
+        // The run does not end before this.
+        let mut sure = Time::ZERO;
         let mut view = self.meet(Progressed::Through)?;
         loop {
             self.note_before(view.next.min(end))?;
@@ -124,26 +126,20 @@ impl<'a> Part<'a> {
             let checkpoint = self.execution.next_checkpoint();
             let window = view.next + self.division.window();
             let limit = window.min(after(end.min(checkpoint)));
-            let waited = self.execution.waits();
-            let all_waited = view.waits.iter().all(|waits| *waits);
-            // Who has no flow that the run waits for cannot know whether it ends in this window.
             let mut progressed = Progressed::Through;
-            if waited {
+            if self.execution.waits() {
                 progressed = self.execution.run_before(limit, &mut self.standing);
+            } else {
+                self.execution.resume(&mut self.standing);
+                self.execution.run_before(sure, &mut self.standing);
             }
             view = self.meet(progressed)?;
             if let Some((last, whose)) = view.ended
-                && !view.waits.iter().any(|waits| *waits)
+                && !view.waits
             {
                 return self.run_until(last, whose);
             }
-            if view.ended.is_some() || !all_waited {
-                if !waited || progressed != Progressed::Through {
-                    self.execution.resume(&mut self.standing);
-                    self.execution.run_before(limit, &mut self.standing);
-                }
-                view = self.meet(Progressed::Through)?;
-            }
+            sure = limit;
             if let Some(progress) = &mut progress
                 && view.events >= shown + BETWEEN_REPORTS
             {

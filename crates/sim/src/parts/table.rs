@@ -24,15 +24,15 @@ pub(super) struct Report {
 }
 
 /// What all parts have told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) next: Time,
     pub(super) events: u64,
     pub(super) packets: u64,
     pub(super) tied: bool,
     pub(super) stopped: bool,
-    /// By part, whether the run waits for flows there.
-    pub(super) waits: Vec<bool>,
+    /// The run waits for flows somewhere.
+    pub(super) waits: bool,
     /// The last of the events that have ended the last flow of a part, and that part.
     pub(super) ended: Option<(Label, usize)>,
 }
@@ -45,7 +45,7 @@ impl View {
             packets: 0,
             tied: false,
             stopped: false,
-            waits: Vec::new(),
+            waits: false,
             ended: None,
         };
         for (part, report) in reports.enumerate() {
@@ -54,7 +54,7 @@ impl View {
             view.packets += report.packets;
             view.stopped |= report.stopped;
             view.tied |= report.tied;
-            view.waits.push(report.waits);
+            view.waits |= report.waits;
             view.ended = view.ended.max(report.ended.map(|label| (label, part)));
         }
         view
