@@ -4,7 +4,7 @@ use crate::Error;
 use bentpipe_cc::{CongestionControl, Controller};
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Flow, Scenario};
-use bentpipe_sim::{Observer, Options, Simulation, Stop, Unobserved};
+use bentpipe_sim::{Observer, Options, Simulation, Stop, Threads, Unobserved};
 use bentpipe_units::{Duration, Time};
 use std::fmt;
 
@@ -61,6 +61,7 @@ pub struct Run<'a> {
     options: Options,
     own: Option<Box<ForFlow<'a>>>,
     progress: Option<Box<dyn FnMut(Time) + 'a>>,
+    threads: Option<(usize, Box<dyn FnOnce(&Threads) + 'a>)>,
 }
 
 impl fmt::Debug for Run<'_> {
@@ -84,6 +85,7 @@ impl<'a> Run<'a> {
             },
             own: None,
             progress: None,
+            threads: None,
         }
     }
 
@@ -177,6 +179,26 @@ impl<'a> Run<'a> {
         self
     }
 
+    /// Runs on up to `threads` threads where the network can be divided, with the same outcome to
+    /// the bit, and calls `told` with how many there are.
+    ///
+    /// ```
+    /// use bentpipe::prelude::*;
+    /// use bentpipe::sim::Threads;
+    ///
+    /// let scenario = bentpipe::parse(bentpipe::template())?;
+    /// let mut told = None;
+    /// let run = Run::new(&scenario).threads(2, |threads| told = Some(*threads));
+    /// assert_eq!(run.execute()?, bentpipe::run(&scenario)?);
+    /// assert!(matches!(told, Some(Threads::Many { threads: 2, .. })));
+    /// # Ok::<(), bentpipe::Error>(())
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, threads: usize, told: impl FnOnce(&Threads) + 'a) -> Self {
+        self.threads = Some((threads, Box::new(told)));
+        self
+    }
+
     /// Runs and returns the outcome.
     ///
     /// # Errors
@@ -197,6 +219,9 @@ impl<'a> Run<'a> {
         })?;
         if let Some(report) = self.progress.take() {
             simulation.on_progress(report);
+        }
+        if let Some((threads, told)) = self.threads.take() {
+            simulation.on_threads(threads, told);
         }
         Ok(simulation.run(observer)?)
     }

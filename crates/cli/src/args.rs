@@ -159,6 +159,10 @@ pub(crate) struct Run {
     /// Seed of the run [default: the scenario's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Run the simulator on up to so many threads, where the network can be divided at links with
+    /// a delay; the results are the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) threads: Option<u8>,
     /// Start of the interval for shares of links, after a warm-up, and for --sequence,
     /// --packets and --qlog [default: 0 s]
     #[arg(long, value_name = "TIME")]

@@ -135,6 +135,17 @@ impl LinkCursor {
         self.overtakes
     }
 
+    /// The least delay of any time, where it does not vary from packet to packet and packets keep
+    /// their order.
+    pub(crate) fn least_delay(&self) -> Option<Duration> {
+        if self.jitter.is_some() || self.overtakes {
+            return None;
+        }
+        // On a slope it is between that of a piece and that of the next.
+        let delays = self.timeline.pieces().iter().map(|p| p.one_way_delay);
+        delays.min()
+    }
+
     /// Where the last transmission ended.
     pub(crate) fn cursor(&self) -> Span {
         self.cursor

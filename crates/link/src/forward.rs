@@ -107,6 +107,13 @@ pub trait Driver {
     /// A packet is lost.
     fn lose(&mut self, now: Time, loss: &Loss, paths: &Paths);
 
+    /// Link number `link` has admitted a packet whose transmission ends at `sent` and which arrives
+    /// at `at` in another part of the network, where [`Network::land`] takes it. Only where
+    /// [`Paths::cut`] says so.
+    fn cross(&mut self, link: u32, sent: Time, at: Time, packet: &InFlight) {
+        let _ = (link, sent, at, packet);
+    }
+
     /// What link number `link` reads of `packet`.
     #[inline]
     fn meta(&self, link: u32, packet: &InFlight) -> PacketMeta {

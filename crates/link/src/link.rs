@@ -2,6 +2,7 @@
 
 mod backlog;
 mod build;
+mod cut;
 mod event_driven;
 mod port;
 mod scheduled;

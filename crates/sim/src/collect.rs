@@ -1,49 +1,48 @@
 //! From a finished run to its outcome.
 
-use crate::flow::{Ends, Running};
+use crate::flow::{Ends, Here, Running};
 use crate::network::Network;
 use crate::snapshot::LinkSnapshot;
 use crate::{Options, ideal};
 use bentpipe_outcome::{
-    Checkpoint, FlowCounts, FlowOutcome, FlowSeries, LinkOutcome, MiddleboxOutcome, Outcome,
+    Checkpoint, FlowCounts, FlowOutcome, FlowSeries, LegOutcome, LinkOutcome, MiddleboxOutcome,
+    Outcome,
 };
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_tcp::Endpoint;
 use bentpipe_units::{Bytes, Duration, Time};
 
-/// What `flows` and `net` add up to at the end of the run.
-pub(crate) fn outcome<const WATCHED: bool>(
-    scenario: &Scenario,
-    options: &Options,
-    flows: Vec<Running>,
-    mut net: Network<'_, WATCHED>,
-    events: u64,
-    checkpoints: Vec<Checkpoint>,
-) -> Outcome {
-    let ended_at = net.now;
-    let sharing = sharing(&flows);
-    net.catch_up();
-    let mut outcomes = Vec::with_capacity(flows.len());
-    let mut series = Vec::new();
-    let mut legs = Vec::new();
-    for (i, (running, flow)) in flows.into_iter().zip(&scenario.flows).enumerate() {
-        let mut o = match &running.ends {
-            Ends::Ideal => ideal_flow(scenario, flow, &running, sharing),
-            _ => simulated_flow(flow, &running, ended_at),
+/// What one flow has yielded, without its losses.
+#[derive(Debug)]
+pub(crate) struct Yield {
+    here: Here,
+    outcome: FlowOutcome,
+    legs: Vec<LegOutcome>,
+    series: Vec<FlowSeries>,
+}
+
+impl Yield {
+    /// What flow number `index` has yielded by `ended_at`.
+    pub(crate) fn of(scenario: &Scenario, index: usize, running: Running, ended_at: Time) -> Yield {
+        let flow = &scenario.flows[index];
+        let mut of_flow = Yield {
+            here: running.here(),
+            outcome: match &running.ends {
+                Ends::Ideal => ideal_flow(scenario, flow, &running),
+                _ => simulated_flow(flow, &running, ended_at),
+            },
+            legs: Vec::new(),
+            series: Vec::new(),
         };
-        let losses = net.losses_of(i);
-        o.queue_drops = losses.queue.packets;
-        o.channel_losses = losses.channel.packets;
-        o.outage_losses = losses.outage.packets;
-        o.no_route_losses = net.unroutable(i);
-        outcomes.push(o);
         if let (Ends::Split(chain), Some(split)) = (&running.ends, flow.split.as_deref()) {
             let from = running.counts_from();
-            legs.extend(chain.outcomes(scenario, (i, split), from, ended_at));
+            let legs = chain.outcomes(scenario, (index, split), from, ended_at);
+            of_flow.legs.extend(legs);
         }
+        let series = &mut of_flow.series;
         if let Some(recorder) = running.series {
             series.push(if matches!(running.ends, Ends::Ideal) {
-                ideal_series(scenario, flow, sharing)
+                ideal_series(scenario, flow)
             } else {
                 recorder.series
             });
@@ -51,6 +50,48 @@ pub(crate) fn outcome<const WATCHED: bool>(
         if let Ends::Split(chain) = running.ends {
             series.extend(chain.series.into_iter().map(|r| r.series));
         }
+        of_flow
+    }
+
+    /// What the two parts of a network know together in which the flow's ends are.
+    pub(crate) fn join(self, other: Yield) -> Yield {
+        let (mut from, to) = match self.here {
+            Here::To => (other, self),
+            Here::Both | Here::From => (self, other),
+        };
+        let (whole, to) = (&mut from.outcome, &to.outcome);
+        whole.delivered = to.delivered;
+        whole.first_delivery_at = to.first_delivery_at;
+        whole.last_delivery_at = to.last_delivery_at;
+        whole.spurious_retransmissions = to.spurious_retransmissions;
+        from
+    }
+}
+
+/// What the flows have yielded and `net` add up to at the end of the run.
+pub(crate) fn outcome<const WATCHED: bool>(
+    scenario: &Scenario,
+    options: &Options,
+    flows: impl Iterator<Item = Yield>,
+    mut net: Network<'_, WATCHED>,
+    events: u64,
+    checkpoints: Vec<Checkpoint>,
+) -> Outcome {
+    let ended_at = net.now;
+    net.catch_up();
+    let mut outcomes = Vec::with_capacity(scenario.flows.len());
+    let mut series = Vec::new();
+    let mut legs = Vec::new();
+    for (i, of_flow) in flows.enumerate() {
+        let mut o = of_flow.outcome;
+        let losses = net.losses_of(i);
+        o.queue_drops = losses.queue.packets;
+        o.channel_losses = losses.channel.packets;
+        o.outage_losses = losses.outage.packets;
+        o.no_route_losses = net.unroutable(i);
+        outcomes.push(o);
+        legs.extend(of_flow.legs);
+        series.extend(of_flow.series);
     }
     // The endpoints are gone by now: with many flows their memory serves this.
     let snapshot = net.snapshot(scenario);
@@ -126,34 +167,34 @@ fn middlebox_outcomes<const WATCHED: bool>(
         .collect()
 }
 
-/// What `flows` and `net` add up to by now.
+/// What the ends of the flows and `net`, with `snapshot` on its links, add up to by now.
 pub(crate) fn mark<const WATCHED: bool>(
     scenario: &Scenario,
-    flows: &[Running],
-    net: &mut Network<'_, WATCHED>,
+    counts: impl Iterator<Item = FlowCounts>,
+    net: &Network<'_, WATCHED>,
+    snapshot: &LinkSnapshot,
 ) -> Checkpoint {
-    let snapshot = net.snapshot(scenario);
-    let sharing = sharing(flows);
-    let each = flows.iter().zip(&scenario.flows).enumerate();
+    let each = counts.zip(&scenario.flows).enumerate();
     Checkpoint {
         at: net.now,
         flows: each
-            .map(|(i, (running, flow))| {
+            .map(|(i, (counts, flow))| {
                 let losses = net.losses_of(i);
                 FlowCounts {
                     queue_drops: losses.queue.packets,
                     channel_losses: losses.channel.packets,
                     outage_losses: losses.outage.packets,
                     no_route_losses: net.unroutable(i),
-                    ..match &running.ends {
-                        Ends::Ideal => ideal_counts(scenario, flow, net.now, sharing),
-                        _ => counts(running),
+                    ..if ideal::is_ideal(flow) {
+                        ideal_counts(scenario, flow, net.now)
+                    } else {
+                        counts
                     }
                 }
             })
             .collect(),
         crossings: net
-            .crossings(scenario, &snapshot)
+            .crossings(scenario, snapshot)
             .into_iter()
             .map(|c| c.counts())
             .collect(),
@@ -161,9 +202,9 @@ pub(crate) fn mark<const WATCHED: bool>(
 }
 
 /// How many flows share their ideal bound.
-fn sharing(flows: &[Running]) -> usize {
-    let ideal = |f: &&Running| matches!(f.ends, Ends::Ideal);
-    flows.iter().filter(ideal).count()
+fn sharing(scenario: &Scenario) -> usize {
+    let flows = scenario.flows.iter();
+    flows.filter(|flow| ideal::is_ideal(flow)).count()
 }
 
 /// What is known of a flow whatever its ends are, with what they have counted.
@@ -199,7 +240,7 @@ fn sender_counts(sender: &Endpoint) -> FlowCounts {
 }
 
 /// What the ends of a simulated flow have counted.
-fn counts(running: &Running) -> FlowCounts {
+pub(crate) fn counts(running: &Running) -> FlowCounts {
     match &running.ends {
         Ends::Tcp(ends) => FlowCounts {
             delivered: ends[1].delivered(),
@@ -283,7 +324,8 @@ fn simulated_flow(flow: &Flow, running: &Running, now: Time) -> FlowOutcome {
     o
 }
 
-fn ideal_flow(scenario: &Scenario, flow: &Flow, running: &Running, sharing: usize) -> FlowOutcome {
+fn ideal_flow(scenario: &Scenario, flow: &Flow, running: &Running) -> FlowOutcome {
+    let sharing = sharing(scenario);
     let mut o = begun(flow, running, FlowCounts::default(), Time::ZERO);
     o.min_rtt = Some(ideal::round_trip(scenario, flow));
     o.mean_rtt = o.min_rtt;
@@ -302,8 +344,8 @@ fn ideal_flow(scenario: &Scenario, flow: &Flow, running: &Running, sharing: usiz
 }
 
 /// What the bound has delivered by `now`, on its straight line.
-fn ideal_counts(scenario: &Scenario, flow: &Flow, now: Time, sharing: usize) -> FlowCounts {
-    let rate = ideal::payload_rate(scenario, flow) / sharing.max(1) as f64;
+fn ideal_counts(scenario: &Scenario, flow: &Flow, now: Time) -> FlowCounts {
+    let rate = ideal::payload_rate(scenario, flow) / sharing(scenario).max(1) as f64;
     let begins = flow.start + ideal::round_trip(scenario, flow) / 2;
     let bytes = rate * now.since(begins).as_secs() / 8.0;
     let all = match flow.application {
@@ -319,7 +361,8 @@ fn ideal_counts(scenario: &Scenario, flow: &Flow, now: Time, sharing: usize) -> 
 }
 
 /// A straight line from half a round trip after the start to all delivered.
-fn ideal_series(scenario: &Scenario, flow: &Flow, sharing: usize) -> FlowSeries {
+fn ideal_series(scenario: &Scenario, flow: &Flow) -> FlowSeries {
+    let sharing = sharing(scenario);
     let rtt = ideal::round_trip(scenario, flow);
     let bytes = match flow.application {
         bentpipe_traffic::Application::Transfer { size } => size,

@@ -37,8 +37,14 @@ impl Connections {
     }
 
     /// The first connection that looks a name up.
-    pub(crate) fn first_lookup(&self) -> usize {
+    fn first_lookup(&self) -> usize {
         self.flows + self.further.len()
+    }
+
+    /// The connection by which a flow looks a name up, if it does.
+    pub(crate) fn lookup(&self, flow: usize) -> Option<usize> {
+        let place = self.lookups.binary_search(&(flow as u32)).ok()?;
+        Some(self.first_lookup() + place)
     }
 
     /// Endpoints in all.

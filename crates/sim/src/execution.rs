@@ -1,16 +1,19 @@
 //! A run in progress: takes events in their order, moves packets, runs endpoints and applications.
 
+mod ties;
+mod windows;
+
+pub(crate) use ties::Ties;
+pub(crate) use windows::{Counted, Label, Progressed, Standing};
+
 use crate::arena::Handle;
 use crate::collect;
+use crate::collect::Yield;
 use crate::connections::LOOKUP;
 use crate::flow::{Ends, Running};
-use crate::knowledge::Knowledge;
 use crate::network::Network;
-use crate::observer::Observer;
 use crate::queue::{Class, Event};
-use crate::sharing::Sharing;
 use crate::simulation::Progress;
-use crate::tunnel::Tunnels;
 use crate::{Options, RunError};
 use bentpipe_outcome::{Checkpoint, Outcome};
 use bentpipe_scenario::Scenario;
@@ -26,10 +29,8 @@ pub(crate) struct Execution<'a, const WATCHED: bool> {
     options: &'a Options,
     flows: Vec<Running>,
     net: Network<'a, WATCHED>,
-    knowledge: Option<Box<Knowledge>>,
-    sharing: Option<Box<Sharing>>,
-    tunnels: Option<Box<Tunnels>>,
-    /// What happens at a flow concerns others: there is one of these three.
+    ties: Ties,
+    /// What happens at a flow concerns others: there is a tie.
     concerns_others: bool,
     /// For each endpoint the times of its next event in the queue and of one later. A paced sender
     /// arms short timers before its retransmission timer again and again: remembering the displaced
@@ -39,6 +40,8 @@ pub(crate) struct Execution<'a, const WATCHED: bool> {
     calls: Vec<Time>,
     /// Decisive flows that have not ended, without which the run is over.
     going: usize,
+    /// The flow that ended last, and its ends at which that happened, once the run is over.
+    last: Option<(usize, core::ops::Range<usize>)>,
     /// Flows with a congestion control that is a user's own.
     own: Vec<usize>,
     /// The flows, the first, whose end is that of the run.
@@ -56,12 +59,12 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
     pub(crate) fn new(
         scenario: &'a Scenario,
         options: &'a Options,
-        mut flows: Vec<Running>,
-        observer: &'a mut dyn Observer,
+        flows: Vec<Running>,
+        ties: Ties,
+        mut net: Network<'a, WATCHED>,
     ) -> Execution<'a, WATCHED> {
-        let mut net = Network::new(scenario, options.seed, options.queueing_delays, observer);
         for (component, flow) in (0..).zip(&flows) {
-            if !matches!(flow.ends, Ends::Ideal) {
+            if !flow.has_ended() {
                 net.driver.events.push(Event {
                     at: flow.starts_at,
                     class: Class::Application,
@@ -74,23 +77,19 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
         let mut to_note = options.checkpoints.clone();
         to_note.sort_unstable_by(|a, b| b.cmp(a));
         to_note.dedup();
-        let knowledge = Knowledge::new(scenario, &mut flows);
-        let sharing = Sharing::new(scenario, &flows);
-        let tunnels = Tunnels::new(scenario, &mut flows);
         Execution {
             scenario,
             options,
             timers: vec![[Time::MAX; 2]; net.connections.endpoints()],
             calls: flows.iter().map(|f| f.starts_at).collect(),
             going: flows[..decisive].iter().filter(|f| !f.has_ended()).count(),
+            last: None,
             decisive,
             own: (0..all)
                 .filter(|i| flows[*i].ends.has_own_control())
                 .collect(),
-            concerns_others: knowledge.is_some() || sharing.is_some() || tunnels.is_some(),
-            knowledge,
-            sharing,
-            tunnels,
+            concerns_others: ties.is_any(),
+            ties,
             events: 0,
             to_note,
             checkpoints: Vec::new(),
@@ -104,11 +103,15 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
     /// Runs to the end and returns what the run yielded.
     pub(crate) fn run(mut self) -> Result<Outcome, RunError> {
         self.execute()?;
-        self.find_lost_connection()?;
+        if let Some((_, lost)) = self.lost_connection() {
+            return Err(lost);
+        }
+        let (scenario, ended_at) = (self.scenario, self.net.now);
+        let flows = self.flows.into_iter().enumerate();
         Ok(collect::outcome(
-            self.scenario,
+            scenario,
             self.options,
-            self.flows,
+            flows.map(|(index, running)| Yield::of(scenario, index, running, ended_at)),
             self.net,
             self.events,
             self.checkpoints,
@@ -190,7 +193,7 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
     /// The sender of a tunnel may send a packet; true if that ends the run.
     #[cold]
     fn take_turn(&mut self, now: Time, sender: usize) -> bool {
-        let Some(tunnels) = &mut self.tunnels else {
+        let Some(tunnels) = &mut self.ties.tunnels else {
             return false;
         };
         if let Some(at) = tunnels.resumes(self.scenario, now, sender) {
@@ -205,11 +208,11 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
             return false;
         };
         let bytes = self.flows[index].take_turn(now, end, &mut self.net);
-        if let Some(tunnels) = &mut self.tunnels {
+        if let Some(tunnels) = &mut self.ties.tunnels {
             tunnels.sent(self.scenario, now, sender, bytes);
         }
         let is_over = self.settle(now, index, 0..0);
-        let again = self.tunnels.as_mut().and_then(|t| t.again(sender));
+        let again = self.ties.tunnels.as_mut().and_then(|t| t.again(sender));
         self.net.driver.events.extend(again.map(|at| Event {
             at,
             class: Class::Turn,
@@ -279,7 +282,7 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
             return false;
         }
         self.calls[index] = Time::MAX;
-        if let Some(sharing) = &self.sharing {
+        if let Some(sharing) = &self.ties.sharing {
             sharing.before(now, index, &mut self.flows);
         }
         let flow = &mut self.flows[index];
@@ -296,15 +299,23 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
         let ended = self.flows[index].has_newly_ended() && index < self.decisive;
         self.going -= usize::from(ended);
         if self.going == 0 {
+            self.last = Some((index, sides));
             return true;
         }
-        if let Some(knowledge) = &mut self.knowledge {
+        self.follow_up(now, index, sides);
+        false
+    }
+
+    /// What follows at these ends of a flow, unless the run is over.
+    #[inline(always)]
+    fn follow_up(&mut self, now: Time, index: usize, sides: core::ops::Range<usize>) {
+        if let Some(knowledge) = &mut self.ties.knowledge {
             knowledge.after(now, index, &mut self.flows);
         }
-        if let Some(sharing) = &mut self.sharing {
+        if let Some(sharing) = &mut self.ties.sharing {
             sharing.after(now, index, &mut self.flows);
         }
-        if let Some(tunnels) = &mut self.tunnels {
+        if let Some(tunnels) = &mut self.ties.tunnels {
             let events = &mut self.net.driver.events;
             tunnels.after(now, index, &self.flows, |sender, at| {
                 events.push(Event {
@@ -332,7 +343,6 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
                 component: index as u32,
             });
         }
-        false
     }
 
     /// Puts the deadline of an endpoint into the event queue, unless an event is
@@ -373,27 +383,29 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
     fn note(&mut self, until: Time) {
         while let Some(at) = self.to_note.pop_if(|at| *at < until) {
             self.net.now = at;
-            let checkpoint = collect::mark(self.scenario, &self.flows, &mut self.net);
+            let snapshot = self.net.snapshot(self.scenario);
+            let counts = self.flows.iter().map(collect::counts);
+            let checkpoint = collect::mark(self.scenario, counts, &self.net, &snapshot);
             self.checkpoints.push(checkpoint);
         }
     }
 
-    /// Finds a connection that one of its ends has given up: its flow would look as if it were slow.
+    /// The first flow with a connection that one of its ends has given up: it would look as if it
+    /// were slow.
     #[inline(never)]
-    fn find_lost_connection(&self) -> Result<(), RunError> {
-        let lost = self.flows.iter().zip(&self.scenario.flows);
-        let mut lost = lost.filter_map(|(running, flow)| match &running.ends {
+    fn lost_connection(&self) -> Option<(usize, RunError)> {
+        let flows = self.flows.iter().enumerate();
+        let mut lost = flows.filter_map(|(index, running)| match &running.ends {
             // What happens to a connection whose flow is over is of no concern.
-            Ends::Quic(quic) if !running.has_ended() => Some((flow, quic.error()?)),
+            Ends::Quic(quic) if !running.has_ended() => Some((index, quic.error()?)),
             _ => None,
         });
-        match lost.next() {
-            Some((flow, reason)) => Err(RunError::ConnectionLost {
-                flow: flow.name.clone(),
-                reason: reason.to_owned(),
-            }),
-            None => Ok(()),
-        }
+        let (index, reason) = lost.next()?;
+        let lost = RunError::ConnectionLost {
+            flow: self.scenario.flows[index].name.clone(),
+            reason: reason.to_owned(),
+        };
+        Some((index, lost))
     }
 
     /// Checks the run's limits, and the congestion controls that may fail.

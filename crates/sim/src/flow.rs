@@ -13,10 +13,22 @@ use bentpipe_tcp::{Endpoint, Packet, Transmit};
 use bentpipe_traffic::{Application, ClientReport, Deadline, Next, Source};
 use bentpipe_units::{Bytes, Time};
 
+/// Which ends of a flow are at work where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Here {
+    /// Both, as in a run on one thread.
+    Both,
+    /// Its `from`, with the application.
+    From,
+    /// Its `to`, which only receives and acknowledges.
+    To,
+}
+
 /// A flow at work.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) ends: Ends,
+    here: Here,
     application: Application,
     handshake: Handshake,
     split: Option<Box<Split>>,
@@ -64,6 +76,7 @@ impl Running {
             has_tls: tls.is_some(),
             tls,
             ends,
+            here: Here::Both,
             application: flow.application.clone(),
             handshake: flow.handshake,
             split: flow.split.clone(),
@@ -83,6 +96,69 @@ impl Running {
             exchanges: Exchanges::new(flow, seed),
             series: None,
             reports: Vec::new(),
+        }
+    }
+
+    /// The place of a flow that has no end here.
+    pub(crate) fn elsewhere() -> Running {
+        Running {
+            has_tls: false,
+            tls: None,
+            ends: Ends::Ideal,
+            here: Here::Both,
+            application: Application::Persistent,
+            handshake: Handshake::Skipped,
+            split: None,
+            starts_at: Time::MAX,
+            stop: None,
+            first_data_at: None,
+            completed_at: None,
+            ended: true,
+            end_counted: true,
+            first_delivery_at: None,
+            last_delivery_at: None,
+            delivered_before: 0,
+            next_request_at: Time::MAX,
+            is_plain: false,
+            source: None,
+            deadline: None,
+            exchanges: None,
+            lookup: None,
+            series: None,
+            reports: Vec::new(),
+        }
+    }
+
+    /// True if its two ends know of each other by packets alone, so that they may be in different
+    /// parts of a network without a proxy that acknowledges for others.
+    pub(crate) fn is_separable(&self) -> bool {
+        let apart = self.exchanges.is_none()
+            && self.lookup.is_none()
+            && !self.has_tls
+            && self.deadline.is_none()
+            && self.series.is_none()
+            && self.reports.is_empty();
+        apart && matches!(self.ends, Ends::Tcp(_) | Ends::Datagrams { .. })
+    }
+
+    /// Which of its ends are here.
+    pub(crate) fn here(&self) -> Here {
+        self.here
+    }
+
+    /// Only these ends of a [separable](Running::is_separable) flow are here: nothing happens at the
+    /// other.
+    pub(crate) fn keep(&mut self, here: Here) {
+        self.here = here;
+        if here == Here::To {
+            // The application and its end are with `from`.
+            (self.ended, self.end_counted) = (true, true);
+            self.first_data_at = Some(Time::ZERO);
+            if self.handshake == Handshake::Skipped
+                && let Some((_, to)) = self.ends.pair()
+            {
+                to.assume_open();
+            }
         }
     }
 
@@ -361,10 +437,10 @@ impl Running {
                     return true;
                 };
                 end.on_packet(now, packet, net);
-                let delivered = ends[1].delivered();
-                if self.waits_for_more(delivered) {
+                let reached = reached(ends, side);
+                if self.waits_for_more(reached) {
                     if side == 1 {
-                        self.note_delivered(now, delivered.get(), false);
+                        self.note_delivered(now, reached.get(), false);
                     }
                     return false;
                 }
@@ -414,12 +490,12 @@ impl Running {
         self.on_start(now, net);
     }
 
-    /// True if nothing follows from what happens to a TCP connection by which so much was
-    /// delivered.
+    /// True if nothing follows from what happens at an end of a TCP connection that has
+    /// [`reached`] so much.
     #[inline(always)]
-    fn waits_for_more(&self, delivered: Bytes) -> bool {
+    fn waits_for_more(&self, reached: Bytes) -> bool {
         let waits = match self.application {
-            Application::Transfer { size } => delivered != size,
+            Application::Transfer { size } => reached != size,
             _ => self.exchanges.is_none(),
         };
         waits && self.is_plain
@@ -431,8 +507,8 @@ impl Running {
         match &mut self.ends {
             Ends::Tcp(ends) => {
                 ends[side].on_deadline(now, net);
-                let delivered = ends[1].delivered();
-                if self.waits_for_more(delivered) {
+                let reached = reached(ends, side);
+                if self.waits_for_more(reached) {
                     return false;
                 }
                 self.after(now, side, net);
@@ -618,9 +694,12 @@ impl Running {
                     if self.completed_at.is_none() && is_complete {
                         self.completed_at = Some(now);
                     }
-                } else if !self.ended && server.acknowledged() == size && client.delivered() == size
+                } else if !self.ended
+                    && server.acknowledged() == size
+                    && (self.here == Here::From || client.delivered() == size)
                 {
-                    // A spoofing proxy acknowledges what has not arrived yet.
+                    // A spoofing proxy acknowledges what has not arrived yet; where the other end is
+                    // elsewhere there is none.
                     self.completed_at = Some(now);
                     self.ended = true;
                 }
@@ -677,6 +756,15 @@ impl Running {
         if let Some(recorder) = &mut self.series {
             recorder.delivered(now, delivered, last);
         }
+    }
+}
+
+/// How much of a transfer a side of a connection knows to have arrived.
+#[inline(always)]
+fn reached(ends: &[Endpoint; 2], side: usize) -> Bytes {
+    match side {
+        0 => ends[0].acknowledged(),
+        _ => ends[1].delivered(),
     }
 }
 

@@ -6,8 +6,14 @@
 
 use bentpipe_link::ChannelSettings;
 use bentpipe_scenario::{Flow, LinkId, Scenario};
-use bentpipe_tcp::Transport;
+use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_units::{Bytes, Duration};
+
+/// True for a flow that is this bound, computed instead of simulated.
+pub(crate) fn is_ideal(flow: &Flow) -> bool {
+    let transport = flow.transport.as_ref();
+    transport.is_some_and(|t| t.congestion_control == CongestionControlChoice::Ideal)
+}
 
 /// Payload rate in bit/s of the slowest link on `flow`'s way: rate x MSS /
 /// bytes on the wire x (1 - loss), for full segments.

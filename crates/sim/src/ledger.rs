@@ -38,7 +38,7 @@ pub(crate) struct Pending {
 }
 
 /// The losses of a run. Hops are those of all paths, flattened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     /// For each hop, where in `losses` its own are; at most hops it is 0, where there are none.
     places: Vec<u32>,
@@ -92,6 +92,21 @@ impl Ledger {
     pub(crate) fn divert(&mut self, from: u32, to: u32, bytes: u32) {
         self.at(from).diverted.add(bytes);
         self.at(to).joined.add(bytes);
+    }
+
+    /// Adds what was lost in another part of the network, where the same hops are.
+    pub(crate) fn add(&mut self, other: &Ledger) {
+        for hop in 0..other.places.len() {
+            if other.places[hop] > 0 {
+                let (losses, more) = (self.at(hop as u32), other.of(hop));
+                losses.queue = losses.queue.plus(more.queue);
+                losses.channel = losses.channel.plus(more.channel);
+                losses.outage = losses.outage.plus(more.outage);
+                losses.joined = losses.joined.plus(more.joined);
+                losses.diverted = losses.diverted.plus(more.diverted);
+            }
+        }
+        self.pending.extend_from_slice(&other.pending);
     }
 
     /// What was lost at `hop`.

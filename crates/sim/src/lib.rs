@@ -19,6 +19,7 @@ mod lookup;
 mod network;
 mod observer;
 mod options;
+mod parts;
 pub mod queue;
 mod quic;
 mod recorder;
@@ -34,5 +35,6 @@ mod tunnel;
 
 pub use observer::{LossCause, LostPacket, Observer, Unobserved};
 pub use options::{Options, RunError, Stop};
+pub use parts::{OneThread, Threads};
 pub use simulation::{Simulation, run};
 pub use surround::{Surround, surround_runs};

@@ -20,16 +20,13 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    /// That of a flow that starts at `start`, as connection `connection` of the run; `None` where the
-    /// flow has none.
-    pub(crate) fn new(flow: &Flow, connection: usize, start: Time) -> Option<Box<Lookup>> {
-        flow.dns.then(|| {
-            let first = 2 * connection as u32;
-            Box::new(Lookup {
-                progress: bentpipe_traffic::Lookup::new(start),
-                client: flow.opener(),
-                endpoints: [first, first + 1],
-            })
+    /// That of a flow that starts at `start`, as connection `connection` of the run.
+    pub(crate) fn new(flow: &Flow, connection: usize, start: Time) -> Box<Lookup> {
+        let first = 2 * connection as u32;
+        Box::new(Lookup {
+            progress: bentpipe_traffic::Lookup::new(start),
+            client: flow.opener(),
+            endpoints: [first, first + 1],
         })
     }
 

@@ -175,6 +175,31 @@ impl EventQueue {
         Some(event(self.near[self.used & PLACE]))
     }
 
+    /// Takes the earliest event, if it is before `limit`. Whatever comes then may be as early as
+    /// `limit`.
+    pub fn pop_before(&mut self, limit: Time) -> Option<Event> {
+        if self.next_time()? >= limit {
+            return None;
+        }
+        self.pop()
+    }
+
+    /// The time of the earliest event.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Time> {
+        if self.used > 1 {
+            return Some(Time::from_nanos(self.near[(self.used - 1) & PLACE].time));
+        }
+        if self.levels == 0 {
+            return None;
+        }
+        let level = self.levels.trailing_zeros() as usize;
+        let digit = self.occupied[level].trailing_zeros() as usize;
+        let bucket = &self.buckets[level * DIGITS + digit];
+        let times = bucket.iter().map(|key| key.time);
+        times.min().map(Time::from_nanos)
+    }
+
     /// Number of pending events.
     #[must_use]
     pub fn len(&self) -> usize {

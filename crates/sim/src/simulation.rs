@@ -1,10 +1,12 @@
 //! Sets up a run: the endpoints of every flow, by its transport.
 
 use crate::connections::Connections;
-use crate::execution::Execution;
+use crate::execution::{Execution, Ties};
 use crate::flow::{Ends, Running};
 use crate::lookup::Lookup;
+use crate::network::Network;
 use crate::observer::{Observer, Unobserved};
+use crate::parts::{self, Division, OneThread, Threads};
 use crate::quic::QuicFlow;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
@@ -34,6 +36,17 @@ pub struct Simulation<'a> {
     options: &'a Options,
     flows: Vec<Running>,
     progress: Option<Progress<'a>>,
+    /// On how many threads, and who is told of it.
+    threads: Option<(usize, Told<'a>)>,
+}
+
+/// Told on how many threads a run takes place.
+pub(crate) struct Told<'a>(Box<dyn FnOnce(&Threads) + 'a>);
+
+impl std::fmt::Debug for Told<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Told")
+    }
 }
 
 /// Called with the simulated time every some thousand events.
@@ -66,67 +79,21 @@ impl<'a> Simulation<'a> {
     ) -> Result<Simulation<'a>, RunError> {
         let mut flows = Vec::with_capacity(scenario.flows.len());
         let connections = Connections::new(scenario);
-        let mut lookups = connections.first_lookup();
-        for (index, flow) in scenario.flows.iter().enumerate() {
-            let ends = match flow.transport.as_deref() {
-                None => match MediaStream::new(&flow.application, options.start_of(flow)) {
-                    Some(stream) => Ends::Stream(stream),
-                    None => Ends::Datagrams {
-                        sent: 0,
-                        sent_bytes: 0,
-                        arrived_bytes: 0,
-                    },
-                },
-                Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
-                Some(_) if flow.split.is_some() && flow.application.reopens() => {
-                    return Err(RunError::Transport {
-                        flow: flow.name.clone(),
-                        reason: "a connection for each page cannot pass a split PEP; \
-                                 let one connection carry all pages"
-                            .to_owned(),
-                    });
-                }
-                Some(_) if flow.split.is_some() => {
-                    Ends::Split(chain(flow, index, &connections, controller(flow), options)?)
-                }
-                Some(t) if t.quic.is_some() => {
-                    let custom = controller(flow);
-                    Ends::Quic(QuicFlow::new(flow, t, index as u32, custom, options.seed)?)
-                }
-                Some(t) => {
-                    let custom = controller(flow);
-                    if custom.is_some() && flow.application.reopens() {
-                        return Err(RunError::Transport {
-                            flow: flow.name.clone(),
-                            reason: "a connection for each page needs a congestion control that \
-                                     can be built again"
-                                .to_owned(),
-                        });
-                    }
-                    let mut ends = ends(flow, t, index as u32, custom, options.seed)?;
-                    if let Some((from, to)) = ends.pair()
-                        && is_whole(scenario, flow)
-                    {
-                        from.send_whole();
-                        to.send_whole();
-                    }
-                    ends
-                }
-            };
-            let mut running = Running::new(flow, ends, options.start_of(flow), options.seed);
-            running.reports = Reports::of(scenario, flow, &running.ends);
-            let recorder = |interval| Box::new(Recorder::new(&flow.name, interval));
-            running.series = options.series.map(recorder);
-            let start = options.start_of(flow);
-            running.lookup = Lookup::new(flow, lookups, start);
-            lookups += usize::from(flow.dns);
-            flows.push(running);
+        for index in 0..scenario.flows.len() {
+            flows.push(running(
+                scenario,
+                options,
+                &connections,
+                index,
+                &mut controller,
+            )?);
         }
         Ok(Simulation {
             scenario,
             options,
             flows,
             progress: None,
+            threads: None,
         })
     }
 
@@ -135,16 +102,50 @@ impl<'a> Simulation<'a> {
         self.progress = Some(Progress(Box::new(report)));
     }
 
+    /// Runs on up to `threads` threads where the network can be divided, with the same outcome to
+    /// the bit. Calls `told` with how many there are, and if there is one, why.
+    pub fn on_threads(&mut self, threads: usize, told: impl FnOnce(&Threads) + 'a) {
+        self.threads = Some((threads, Told(Box::new(told))));
+    }
+
     /// Runs to the end and returns what the run yielded.
     ///
     /// # Errors
     /// When a bound of the scenario is hit.
-    pub fn run(self, observer: &'a mut dyn Observer) -> Result<Outcome, RunError> {
+    pub fn run(mut self, observer: &'a mut dyn Observer) -> Result<Outcome, RunError> {
+        let threads = self.threads.take();
         if observer.is_active() {
-            self.execute::<true>(observer)
-        } else {
-            self.execute::<false>(observer)
+            if let Some((_, told)) = threads {
+                told.0(&Threads::One(OneThread::Observed));
+            }
+            return self.execute::<true>(observer);
         }
+        if let Some((threads, told)) = threads {
+            let division = parts::divide(self.scenario, self.options, &self.flows, threads);
+            told.0(&Threads::of(&division));
+            if let Ok(division) = division {
+                return self.execute_parts(&division, observer);
+            }
+        }
+        self.execute::<false>(observer)
+    }
+
+    /// Runs the parts of the network side by side.
+    fn execute_parts(
+        mut self,
+        division: &Division,
+        observer: &'a mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        // Each part sets its own up.
+        self.flows.clear();
+        let (scenario, options) = (self.scenario, self.options);
+        let parts = parts::run(scenario, options, division, self.progress.as_mut());
+        parts.unwrap_or_else(|_| {
+            // One thread finds out what could not be decided.
+            let mut again = Simulation::new(scenario, options)?;
+            again.progress = self.progress;
+            again.execute::<false>(observer)
+        })
     }
 
     // Not generic over the observer: all that a packet meets would be compiled again in the crate
@@ -153,11 +154,79 @@ impl<'a> Simulation<'a> {
         self,
         observer: &'a mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        let (scenario, flows) = (self.scenario, self.flows);
-        let mut execution = Execution::<WATCHED>::new(scenario, self.options, flows, observer);
+        let (scenario, options, mut flows) = (self.scenario, self.options, self.flows);
+        let delays = options.queueing_delays;
+        let net = Network::<WATCHED>::new(scenario, options.seed, delays, observer);
+        let ties = Ties::new(scenario, &mut flows);
+        let mut execution = Execution::new(scenario, options, flows, ties, net);
         execution.progress = self.progress;
         with_run_scope(scenario, || execution.run())
     }
+}
+
+/// Flow number `index` of a scenario, about to begin.
+pub(crate) fn running(
+    scenario: &Scenario,
+    options: &Options,
+    connections: &Connections,
+    index: usize,
+    controller: &mut dyn FnMut(&Flow) -> Option<Controller>,
+) -> Result<Running, RunError> {
+    let flow = &scenario.flows[index];
+    let ends = match flow.transport.as_deref() {
+        None => match MediaStream::new(&flow.application, options.start_of(flow)) {
+            Some(stream) => Ends::Stream(stream),
+            None => Ends::Datagrams {
+                sent: 0,
+                sent_bytes: 0,
+                arrived_bytes: 0,
+            },
+        },
+        Some(t) if t.congestion_control == CongestionControlChoice::Ideal => Ends::Ideal,
+        Some(_) if flow.split.is_some() && flow.application.reopens() => {
+            return Err(RunError::Transport {
+                flow: flow.name.clone(),
+                reason: "a connection for each page cannot pass a split PEP; \
+                         let one connection carry all pages"
+                    .to_owned(),
+            });
+        }
+        Some(_) if flow.split.is_some() => {
+            Ends::Split(chain(flow, index, connections, controller(flow), options)?)
+        }
+        Some(t) if t.quic.is_some() => {
+            let custom = controller(flow);
+            Ends::Quic(QuicFlow::new(flow, t, index as u32, custom, options.seed)?)
+        }
+        Some(t) => {
+            let custom = controller(flow);
+            if custom.is_some() && flow.application.reopens() {
+                return Err(RunError::Transport {
+                    flow: flow.name.clone(),
+                    reason: "a connection for each page needs a congestion control that \
+                             can be built again"
+                        .to_owned(),
+                });
+            }
+            let mut ends = ends(flow, t, index as u32, custom, options.seed)?;
+            if let Some((from, to)) = ends.pair()
+                && is_whole(scenario, flow)
+            {
+                from.send_whole();
+                to.send_whole();
+            }
+            ends
+        }
+    };
+    let mut running = Running::new(flow, ends, options.start_of(flow), options.seed);
+    running.reports = Reports::of(scenario, flow, &running.ends);
+    let recorder = |interval| Box::new(Recorder::new(&flow.name, interval));
+    running.series = options.series.map(recorder);
+    let start = options.start_of(flow);
+    running.lookup = connections
+        .lookup(index)
+        .map(|connection| Lookup::new(flow, connection, start));
+    Ok(running)
 }
 
 /// True where super-segments stay whole all the way: every link of every route carries them so, and

@@ -8,13 +8,13 @@
 //! For a packet that was offered ahead of time, the time at which it enters is known to the
 //! microsecond.
 
+use crate::ideal;
 use crate::ledger::Losses;
 use crate::network::Network;
 use bentpipe_link::Verdict;
 use bentpipe_link::forward::{Count, Path};
 use bentpipe_outcome::{FlowLinkCounts, FlowLinkStats};
 use bentpipe_scenario::{Flow, Scenario};
-use bentpipe_tcp::CongestionControlChoice;
 use bentpipe_units::{Bytes, Time};
 
 /// What is on the links, by hop, and what their own counters have ahead of
@@ -199,6 +199,14 @@ impl<const WATCHED: bool> Network<'_, WATCHED> {
 }
 
 impl LinkSnapshot {
+    /// Adds what is on the links in another part of the network.
+    pub(crate) fn add(&mut self, other: &LinkSnapshot) {
+        for (own, other) in self.hops.iter_mut().zip(&other.hops) {
+            own.all = own.all.plus(other.all);
+            own.propagate = own.propagate.plus(other.propagate);
+        }
+    }
+
     fn put(&mut self, hop: usize, bytes: u32, sent: bool) {
         self.hops[hop].all.add(bytes);
         if sent {
@@ -215,14 +223,6 @@ impl LinkSnapshot {
 
 /// The flows whose packets are simulated, with their indices.
 fn simulated(scenario: &Scenario) -> impl Iterator<Item = (usize, &Flow)> {
-    let ideal = |f: &Flow| {
-        f.transport
-            .as_ref()
-            .is_some_and(|t| t.congestion_control == CongestionControlChoice::Ideal)
-    };
-    scenario
-        .flows
-        .iter()
-        .enumerate()
-        .filter(move |(_, f)| !ideal(f))
+    let flows = scenario.flows.iter().enumerate();
+    flows.filter(|(_, flow)| !ideal::is_ideal(flow))
 }

@@ -9,7 +9,7 @@ use bentpipe::Run;
 use bentpipe_outcome::{Outcome, Provenance, RowWriter, RunKey, TableKind, columns, write_whole};
 use bentpipe_present::outcome::{self, WithShares};
 use bentpipe_scenario::Scenario;
-use bentpipe_sim::{Observer, Options};
+use bentpipe_sim::{Observer, OneThread, Options, Threads};
 use bentpipe_study::{RESULTS, RunData, write_result};
 use bentpipe_units::Time;
 use std::path::Path;
@@ -33,10 +33,13 @@ impl Job<'_> {
     ) -> Result<Outcome, Failure> {
         let progress = Progress::of_run(&scenario.name);
         let total = scenario.duration.as_secs() as u64;
-        Run::new(scenario)
+        let mut run = Run::new(scenario)
             .options(self.options.clone())
-            .on_progress(|at| progress.set(at.as_secs() as u64, total))
-            .observe(observer)
+            .on_progress(|at| progress.set(at.as_secs() as u64, total));
+        if let Some(threads) = self.args.threads {
+            run = run.threads(threads.into(), say_threads);
+        }
+        run.observe(observer)
             .map_err(|e| Failure::new(format!("{}: {e}", self.args.scenario.display())))
     }
 
@@ -120,4 +123,21 @@ pub(super) fn file_names() -> Vec<String> {
     });
     let others = [format!("{RESULTS}.parquet"), "outcome.json".to_owned()];
     tables.chain(others).collect()
+}
+
+/// Says on how many threads a run takes place.
+fn say_threads(threads: &Threads) {
+    match threads {
+        Threads::One(OneThread::Wanted) => {}
+        Threads::One(why) => talk(format_args!("runs on one thread: {why}")),
+        Threads::Many {
+            threads,
+            window: Some(window),
+        } => talk(format_args!(
+            "runs on {threads} threads, which meet every {window}"
+        )),
+        Threads::Many { threads, .. } => talk(format_args!(
+            "runs on {threads} threads, which never meet: nothing goes from one to another"
+        )),
+    }
 }

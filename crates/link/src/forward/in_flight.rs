@@ -48,6 +48,14 @@ impl InFlight {
         self.meta.bytes
     }
 
+    /// Notes that the packet was offered ahead of time to a link that it enters at `enters` and
+    /// leaves at `at`.
+    #[inline(always)]
+    pub(super) fn cross_from(&mut self, enters: Time, at: Time) {
+        let crossing = at.since(enters).as_micros();
+        self.crossing_us = u32::try_from(crossing).unwrap_or(u32::MAX);
+    }
+
     /// When the packet, which arrives at `arrival`, enters its link, to the
     /// microsecond.
     #[must_use]

@@ -40,6 +40,15 @@ impl Media {
         Media { media, places }
     }
 
+    /// Takes those of `other` whose terminals are links for which `is_there` holds.
+    pub(super) fn take(&mut self, other: Media, is_there: impl Fn(u32) -> bool) {
+        for (own, other) in self.media.iter_mut().zip(other.media) {
+            if own.links.first().is_some_and(|link| is_there(*link)) {
+                *own = other;
+            }
+        }
+    }
+
     pub(super) fn is_terminal(&self, link: u32) -> bool {
         self.places[link as usize].is_some()
     }

@@ -122,6 +122,21 @@ impl Network {
         }
     }
 
+    /// Takes a packet that link `index` has admitted in another part of the network: see
+    /// [`Driver::cross`].
+    pub fn land(
+        &mut self,
+        driver: &mut impl Driver,
+        index: u32,
+        sent: Time,
+        at: Time,
+        packet: InFlight,
+    ) {
+        if self.links[index as usize].land(at, sent, packet) {
+            driver.schedule(at, index);
+        }
+    }
+
     /// Offers a packet to the link of its hop.
     #[inline]
     pub fn offer(&mut self, driver: &mut impl Driver, now: Time, packet: InFlight) {
@@ -152,16 +167,22 @@ impl Network {
                     if marked {
                         driver.mark(&packet);
                     }
-                    if hop.leads() {
-                        packet.hop += 1;
-                        hop = self.paths.hop(packet.hop);
-                        enters = at;
-                        is_ahead = true;
-                        continue;
+                    if hop.passes_on() {
+                        if hop.leads() {
+                            packet.hop += 1;
+                            hop = self.paths.hop(packet.hop);
+                            enters = at;
+                            is_ahead = true;
+                            continue;
+                        }
+                        if is_ahead {
+                            packet.cross_from(enters, at);
+                        }
+                        driver.cross(index, link.free_at(), at, &packet);
+                        return;
                     }
                     if is_ahead {
-                        let crossing = at.since(enters).as_micros();
-                        packet.crossing_us = u32::try_from(crossing).unwrap_or(u32::MAX);
+                        packet.cross_from(enters, at);
                     }
                     if link.carry(at, packet) {
                         driver.schedule(at, index);
@@ -175,6 +196,25 @@ impl Network {
                 Admission::EventDriven => self.offer_event_driven(driver, now, index, packet),
             }
             return;
+        }
+    }
+
+    /// Puts the parts of a network together, of which this is the first, at the end of a run: link
+    /// `l` is that of part `home(l)`, with the packets that have left it for other parts. What was
+    /// sent on the paths of the others is not added.
+    pub fn gather(&mut self, mut others: Vec<Network>, home: impl Fn(u32) -> usize) {
+        for index in 0..self.links.len() {
+            let at = home(index as u32);
+            if let Some(own) = at.checked_sub(1).and_then(|other| others.get_mut(other)) {
+                std::mem::swap(&mut self.links[index], &mut own.links[index]);
+            }
+            // At its home it is now what was here before.
+            for other in &others {
+                self.links[index].join(&other.links[index]);
+            }
+        }
+        for (part, other) in (1..).zip(others) {
+            self.media.take(other.media, |link| home(link) == part);
         }
     }
 

@@ -15,8 +15,10 @@ const END: u32 = 1 << 31;
 const INTERCEPTED: u32 = 1 << 30;
 /// In a hop: the link after this one is offered packets ahead of time.
 const LEADS: u32 = 1 << 29;
+/// In a hop: what is after it is in another part of the network.
+const CROSSES: u32 = 1 << 28;
 /// The number of a link or an endpoint.
-const NUMBER: u32 = LEADS - 1;
+const NUMBER: u32 = CROSSES - 1;
 
 /// One hop of a path: a link with flags, or the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,12 @@ impl Hop {
     #[inline]
     pub(super) const fn leads(self) -> bool {
         self.0 & LEADS != 0
+    }
+
+    /// True for a hop whose packets do not wait in the ring of its link.
+    #[inline]
+    pub(super) const fn passes_on(self) -> bool {
+        self.0 & (LEADS | CROSSES) != 0
     }
 }
 
@@ -148,6 +156,34 @@ impl Paths {
             if !self.hops[at - 1].is_end() && next.is_plain() && follows(next.number()) {
                 self.hops[at - 1].0 |= LEADS;
             }
+        }
+    }
+
+    /// Cuts the network behind the hops for which `crosses` holds: what their links admit goes to
+    /// [`Driver::cross`](super::Driver::cross).
+    pub fn cut(&mut self, crosses: impl Fn(usize) -> bool) {
+        for at in 0..self.hops.len() {
+            if !self.hops[at].is_end() && crosses(at) {
+                self.hops[at].0 |= CROSSES;
+            }
+        }
+    }
+
+    /// True at the end of a path, which is no link.
+    #[must_use]
+    pub fn is_end(&self, hop: usize) -> bool {
+        self.hops[hop].is_end()
+    }
+
+    /// What has been sent on each path.
+    pub fn sent(&self) -> impl Iterator<Item = Count> {
+        self.paths.iter().map(|path| path.sent)
+    }
+
+    /// Replaces what has been sent on each path.
+    pub fn set_sent(&mut self, sent: impl IntoIterator<Item = Count>) {
+        for (path, sent) in self.paths.iter_mut().zip(sent) {
+            path.sent = sent;
         }
     }
 

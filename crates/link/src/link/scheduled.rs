@@ -94,6 +94,19 @@ impl Scheduled {
         }
     }
 
+    /// Notes the end of the transmission of a packet that comes to `place` of a ring of `ring`.
+    #[inline]
+    pub(super) fn carry(&mut self, ring: usize, place: usize, end: Time) {
+        while self.sent.len() > ring {
+            self.sent.pop_front();
+        }
+        if place == ring {
+            self.sent.push_back(end);
+        } else {
+            self.sent.insert(place, end);
+        }
+    }
+
     /// End of transmission of the packet at `place` of a ring of `ring`.
     pub(super) fn sent(&self, place: usize, ring: usize) -> Option<Time> {
         let left = self.sent.len().checked_sub(ring)?;
@@ -205,27 +218,12 @@ impl<P: Copy> Link<P> {
         let Service::Scheduled(service) = &mut self.service else {
             return false;
         };
-        let ring = self.carried.len();
-        while service.sent.len() > ring {
-            service.sent.pop_front();
+        let (ring, end) = (self.carried.len(), self.transmitter.next_free);
+        if service.course.overtakes() {
+            return self.land(arrival, end, packet);
         }
-        let (end, carried) = (self.transmitter.next_free, Carried { arrival, packet });
-        if !service.course.overtakes() {
-            service.sent.push_back(end);
-            self.carried.push_back(carried);
-            return ring == 0;
-        }
-        let mut place = ring;
-        while place > 0
-            && self
-                .carried
-                .get(place - 1)
-                .is_some_and(|c| c.arrival > arrival)
-        {
-            place -= 1;
-        }
-        service.sent.insert(place, end);
-        self.carried.insert(place, carried);
-        place == 0
+        service.carry(ring, ring, end);
+        self.carried.push_back(Carried { arrival, packet });
+        ring == 0
     }
 }

@@ -5,6 +5,7 @@ use super::corruption::Corruption;
 use super::notices::Notices;
 use crate::arena::{Arena, Handle};
 use crate::ledger::{Ledger, Pending};
+use crate::parts::{Crossing, Outgoing};
 use crate::queue::{Class, Event, EventQueue};
 use bentpipe_link::forward::{Driver, InFlight, Loss, Paths};
 use bentpipe_link::{Feedback, Link, PacketMeta, Stamp, Verdict, XcpHeader};
@@ -27,6 +28,8 @@ pub(crate) struct SimDriver {
     pub(super) notices: Option<Box<Notices>>,
     /// Losses that the observer of the run has not seen yet; `None` without one.
     pub(super) watched: Option<Vec<Watched>>,
+    /// Packets on their way to other parts of the network, where it has any.
+    pub(crate) outgoing: Option<Box<Outgoing>>,
 }
 
 /// A loss for the observer.
@@ -48,6 +51,7 @@ impl SimDriver {
             corruption: Corruption::new(scenario),
             notices: Notices::new(scenario),
             watched: is_watched.then(Vec::new),
+            outgoing: None,
         }
     }
 
@@ -117,6 +121,19 @@ impl Driver for SimDriver {
             sent: loss.link_free_at,
         };
         self.ledger.lose(now, pending);
+    }
+
+    fn cross(&mut self, link: u32, sent: Time, at: Time, packet: &InFlight) {
+        let header = self.packets.remove(Handle(packet.handle));
+        if let Some(outgoing) = &mut self.outgoing {
+            outgoing.put(Crossing {
+                link,
+                sent,
+                at,
+                packet: *packet,
+                header,
+            });
+        }
     }
 
     fn divert(&mut self, packet: &InFlight, hop: u32) {

@@ -96,6 +96,38 @@ impl Boxes {
         came.plus(of(&self.added)).less(of(&self.taken))
     }
 
+    /// The nodes with boxes, each with a link that begins there.
+    pub(super) fn first_links(&self) -> Vec<(u32, u32)> {
+        let first = |node: u32| self.begins.iter().position(|begins| *begins == node);
+        let nodes = self.placed.iter().map(|p| p.node);
+        nodes
+            .filter_map(|node| Some((node, first(node)? as u32)))
+            .collect()
+    }
+
+    /// Takes the boxes of `other` that stand at nodes for which `is_there` holds.
+    pub(crate) fn take(&mut self, other: Boxes, is_there: impl Fn(u32) -> bool) {
+        for (own, other) in self.placed.iter_mut().zip(other.placed) {
+            if is_there(own.node) {
+                *own = other;
+            }
+        }
+    }
+
+    /// What boxes have put in and taken out, in the place of `counts`.
+    pub(super) fn exchange(&mut self, counts: [Vec<Count>; 2]) -> [Vec<Count>; 2] {
+        let [added, taken] = counts;
+        [
+            std::mem::replace(&mut self.added, added),
+            std::mem::replace(&mut self.taken, taken),
+        ]
+    }
+
+    /// What boxes have put in and taken out.
+    pub(super) fn counts(&self) -> [Vec<Count>; 2] {
+        [self.added.clone(), self.taken.clone()]
+    }
+
     /// What each box has done.
     pub(crate) fn counters(&self) -> impl Iterator<Item = &Counters> {
         self.placed.iter().map(|p| p.middlebox.counters())

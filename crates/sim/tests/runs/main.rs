@@ -36,6 +36,7 @@ mod split;
 mod streams;
 mod table;
 mod text;
+mod threads;
 mod tls;
 mod tunnel;
 mod undo;
