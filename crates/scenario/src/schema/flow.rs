@@ -42,7 +42,7 @@ table! {
     }, default "counted";
     /// the side that opens the connection looks the other's name up before: a query and an answer over
     /// UDP, to a resolver beside it; the time counts
-    dns: bool, default "false";
+    dns: bool, default false;
     /// IPsec between its ends: proxies see little of it, and split none of it
     ipsec: IpsecTable, or "none";
 }
