@@ -165,12 +165,16 @@ def parts_of(binaries, features):
     doctests = Part(
         "doctests", [(cargo("test", "--doc", "--quiet", features=features), ROOT)], "computing"
     )
+    # Off by default, so nothing else compiles them.
+    ciphers = "cargo test --release --quiet -p bentpipe-quic --features tls --lib ciphers".split()
+    computing = rust("rust", "computing", rest)
+    computing.commands.append((ciphers, ROOT))
     return [
         rust("real-time", "real time", real),
         of("lost", "real time", "lost"),
         of("explorer", "page", "test-explore"),
         of("python", "computing", "test-python"),
-        rust("rust", "computing", rest),
+        computing,
         doctests,
         of("verdicts", "computing", "verdicts"),
         of("held", "computing", "held"),
