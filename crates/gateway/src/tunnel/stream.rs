@@ -2,6 +2,7 @@
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
 //! A stream of QUIC may become a TLS connection on its way: see [`super::moving`].
 
+mod ordered;
 mod receiver;
 
 use super::budget::{Account, Budget};
@@ -53,7 +54,7 @@ const CARRIER: u64 = 64 * 1024;
 
 #[derive(Debug)]
 enum ReceivingHalf {
-    Quic(quinn::RecvStream),
+    Quic(quinn::RecvStream, ordered::Ordered),
     Tls(TlsReceiver),
 }
 

@@ -10,6 +10,7 @@ mod bed;
 mod closes;
 mod fades;
 mod falls_back;
+mod gaps;
 mod goes_over;
 mod stalled;
 mod strangers;
