@@ -12,6 +12,7 @@ use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
 use crate::tunnel::keys::{self, Identity, PublicKey};
 use crate::tunnel::moving::{self, Streams};
+use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender, transport};
 use crate::{CloseReason, Open};
 use bytes::{Bytes, BytesMut};
@@ -258,8 +259,11 @@ impl Engine {
             return cut(&mut sender, &mut receiver, CloseReason::Limit);
         }
         counters.connections_opened.increment();
-        let port = open.destination.port();
-        sender.classify(self.state.config().priority.of(port));
+        let config = self.state.config();
+        let client = open.subscriber.or(open.source.map(|source| source.ip()));
+        let subscriber = client.map(|client| Subscriber::of(client, &config.subscribers));
+        let urgency = config.priority.of(open.destination.port());
+        sender.classify(urgency, subscriber.unwrap_or_default());
         let closed = match self.begin(&open, &mut sender).await {
             Ok(tcp) => {
                 let (toward, early, meter) = (Toward::Server, Bytes::new(), Meter::default());

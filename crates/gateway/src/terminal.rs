@@ -10,6 +10,7 @@ use crate::relay::{self, Closed, Meter, Timeouts, Toward};
 use crate::tunnel::association::{Client, Health, Status};
 use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
 use crate::tunnel::keys::{self, Identity};
+use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender, transport};
 use bytes::Bytes;
 use std::io;
@@ -102,7 +103,7 @@ impl Terminal {
     async fn carry(&self, arrival: Arrival, meter: &Meter) -> Closed {
         let Arrival {
             mut tcp,
-            open,
+            mut open,
             first,
             reply,
         } = arrival;
@@ -118,8 +119,18 @@ impl Terminal {
                 return cut_before(why);
             }
         };
-        let port = open.destination.port();
-        sender.classify(self.state.config().priority.of(port));
+        let config = self.state.config();
+        let client = tcp.peer_addr().map(|client| client.ip()).ok();
+        let subscriber = client.map(|client| Subscriber::of(client, &config.subscribers));
+        let subscriber = subscriber.unwrap_or_default();
+        let urgency = config.priority.of(open.destination.port());
+        sender.classify(urgency, subscriber);
+        if open.source.is_none() && sender.names_subscriber() {
+            open.subscriber = subscriber.net().map(|net| net.address());
+            request.clear();
+            // It could be encoded without.
+            let _ = codec::encode(&open, &mut request);
+        }
         let first = if open.confirm || !first.is_empty() {
             first
         } else {

@@ -177,6 +177,7 @@ fn intercepted(tcp: TcpStream, client: SocketAddr, server: SocketAddr) -> Arriva
         open: Open {
             destination: server.into(),
             source: Some(client),
+            subscriber: None,
             confirm: false,
         },
         first: Bytes::new(),
@@ -224,6 +225,7 @@ async fn read(shared: &Shared, mut tcp: TcpStream) -> Option<Arrival> {
         open: Open {
             destination,
             source: None,
+            subscriber: None,
             confirm,
         },
         first,

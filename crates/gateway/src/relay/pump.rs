@@ -157,8 +157,12 @@ async fn into_tunnel(
 ) -> Result<(), Broken> {
     loop {
         end.readable().await.map_err(Broken::Tcp)?;
-        // What is not read stays with its host.
-        let most = sender.room().await.min(MOST);
+        // What is not read stays with its host. An end needs no room.
+        let most = if end.has_bytes() {
+            sender.room().await.min(MOST)
+        } else {
+            1
+        };
         match read(end, most).map_err(Broken::Tcp)? {
             None => {}
             Some(data) if data.is_empty() => break,

@@ -12,12 +12,12 @@ use bentpipe_gateway::{Destination, Open};
 use bytes::Bytes;
 use socket2::SockRef;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use tokio::task::JoinHandle;
 
 /// Aborts a task when it is dropped.
@@ -189,10 +189,21 @@ pub(crate) async fn connect(
     server: SocketAddr,
     confirm: bool,
 ) -> TcpStream {
+    connect_from(terminal, ANY.ip(), server, confirm).await
+}
+
+/// The same of the client at this address of the loopback interface.
+pub(crate) async fn connect_from(
+    terminal: &Arc<Terminal>,
+    client: IpAddr,
+    server: SocketAddr,
+    confirm: bool,
+) -> TcpStream {
     let listener = TcpListener::bind(ANY).await.unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap())
-        .await
-        .unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((client, 0).into()).unwrap();
+    let connected = socket.connect(listener.local_addr().unwrap());
+    let client = connected.await.unwrap();
     let (tcp, _) = listener.accept().await.unwrap();
     SockRef::from(&tcp)
         .set_linger(Some(Duration::ZERO))
@@ -203,6 +214,7 @@ pub(crate) async fn connect(
         open: Open {
             destination: Destination::Address(server),
             source: None,
+            subscriber: None,
             confirm,
         },
         first: Bytes::new(),
