@@ -198,6 +198,7 @@ impl Gate {
     /// Gives turns to those that are next, while QUIC has little to send.
     fn release(self: &Arc<Gate>, mut state: MutexGuard<'_, State>) {
         let (ahead, turn) = self.limits();
+        state.queue.set_credit(ahead / 2);
         let mut given = Vec::new();
         while state.closed || state.backlog < ahead {
             let Some((subscriber, waiter)) = state.queue.pop() else {
@@ -207,6 +208,7 @@ impl Gate {
             if waiter.grant.is_closed() {
                 continue;
             }
+            let turn = turn + state.queue.missed(subscriber, WEIGHT);
             let bytes = waiter.most.min(turn).max(1);
             state.queue.charge(subscriber, bytes, WEIGHT);
             state.backlog += bytes;

@@ -16,8 +16,9 @@ const FEW: usize = 64;
 /// Subscribers and what waits of each, by start-time fair queueing (Goyal, Vin and Cheng, 1996): each
 /// turn of a subscriber starts where its last one ended in virtual time, which is bytes over weight, or
 /// at the time of the turn that is served now if that is later. The earliest start goes first. A
-/// subscriber that was idle therefore goes before those that have had their part, and takes up nothing
-/// that it did not use.
+/// subscriber that was idle therefore goes before those that have had their part, and takes up hardly
+/// anything that it did not use: what others carried while its only connection was between two turns,
+/// which on a busy machine takes a while, up to a credit.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     /// Virtual time: the start of the turn that was served last.
@@ -28,6 +29,8 @@ pub(super) struct Queue<T> {
     arrivals: u64,
     /// Subscribers beyond which those are looked for that can be forgotten.
     many: usize,
+    /// What a subscriber may take up that it did not use, in virtual time.
+    credit: u64,
 }
 
 #[derive(Debug)]
@@ -60,6 +63,7 @@ impl<T> Default for Queue<T> {
             order: BTreeMap::new(),
             arrivals: 0,
             many: FEW,
+            credit: 0,
         }
     }
 }
@@ -104,6 +108,23 @@ impl<T> Queue<T> {
         self.settle(subscriber);
     }
 
+    /// Sets what a subscriber may take up that it did not use, bytes.
+    pub(super) fn set_credit(&mut self, credit: u64) {
+        self.credit = credit;
+    }
+
+    /// Bytes that a subscriber may take up.
+    pub(super) fn missed(&self, subscriber: Subscriber, weight: u64) -> u64 {
+        let finish = self.members.get(&subscriber).map_or(0, |it| it.finish);
+        let missed = self.clock.saturating_sub(finish).min(self.credit);
+        missed.saturating_mul(weight) / WEIGHT
+    }
+
+    /// Virtual time at which a turn may start at the earliest.
+    fn earliest(&self) -> u64 {
+        self.clock.saturating_sub(self.credit)
+    }
+
     /// Takes who goes next, whose bytes are then to be charged.
     pub(super) fn pop(&mut self) -> Option<(Subscriber, T)> {
         loop {
@@ -122,9 +143,10 @@ impl<T> Queue<T> {
     /// A subscriber is about to carry so many bytes.
     pub(super) fn charge(&mut self, subscriber: Subscriber, bytes: u64, weight: u64) {
         self.forget();
+        let earliest = self.earliest();
         let member = self.members.entry(subscriber).or_default();
         let cost = bytes.saturating_mul(WEIGHT) / weight.max(1);
-        member.finish = member.finish.max(self.clock).saturating_add(cost);
+        member.finish = member.finish.max(earliest).saturating_add(cost);
         self.settle(subscriber);
     }
 
@@ -139,10 +161,11 @@ impl<T> Queue<T> {
 
     /// Puts a subscriber where it belongs in the order.
     fn settle(&mut self, subscriber: Subscriber) {
+        let earliest = self.earliest();
         let Some(member) = self.members.get_mut(&subscriber) else {
             return;
         };
-        let start = member.finish.max(self.clock);
+        let start = member.finish.max(earliest);
         let waits = !member.is_empty();
         match member.place {
             Some(place) if waits && place.0 == start => return,
@@ -165,7 +188,7 @@ impl<T> Queue<T> {
         if self.members.len() < self.many {
             return;
         }
-        let clock = self.clock;
+        let clock = self.earliest();
         self.members
             .retain(|_, member| member.place.is_some() || member.finish > clock);
         self.many = (2 * self.members.len()).max(FEW);
@@ -229,6 +252,27 @@ mod tests {
             item
         };
         assert_eq!([next(), next(), next()], ['i', 'b', 'i']);
+    }
+
+    #[test]
+    fn who_was_away_for_a_moment_may_take_up_what_others_carried() {
+        let mut queue = Queue::default();
+        let (busy, away) = (subscriber(1), subscriber(2));
+        queue.set_credit(5_000);
+        queue.charge(away, 1000, WEIGHT);
+        let mut carry = |count: u64| {
+            for _ in 0..count {
+                queue.push(busy, 3, ());
+                let (who, ()) = queue.pop().unwrap();
+                queue.charge(who, 1000, WEIGHT);
+            }
+            (queue.missed(away, WEIGHT), queue.missed(away, 2 * WEIGHT))
+        };
+        // Both have carried 1000 bytes, and the third turn of the busy one starts at 2000.
+        assert_eq!(carry(3), (1000, 2000));
+        assert_eq!(carry(100), (5000, 10_000));
+        queue.charge(away, 5000, WEIGHT);
+        assert_eq!(queue.missed(away, WEIGHT), 0);
     }
 
     #[test]
