@@ -25,7 +25,7 @@ pub use policy::Policy;
 pub use priority::{Priority, Urgency};
 pub use read::PORT;
 pub use role::{Answer, Role, Tunnel, WhenDown};
-pub use subscribers::Subscribers;
+pub use subscribers::{Class, Plan, Quota, Subscribers, WEIGHT};
 
 use bentpipe_document::reading::Declared;
 use bentpipe_document::schema::Section;
@@ -180,7 +180,7 @@ fn config(
     let priority = reading.or_defaults(top.priority).and_then(priority::read);
     let subscribers = reading
         .or_defaults(top.subscribers)
-        .and_then(subscribers::read);
+        .and_then(|table| subscribers::read(role, table));
     let limits = reading.or_defaults(top.limits).and_then(limits::read);
     let status = reading
         .or_defaults(top.status)

@@ -9,7 +9,7 @@
 //! | 4, 16, or 1 + n | destination: the address, or the length of the name (1 to 255) and the name in UTF-8 |
 //! | 2 | port of the destination, most significant byte first |
 //! | 0, 6 or 18 | source: address and port |
-//! | 0, 5 or 17 | whose it is, where the source does not say it: kind (0 IPv4, 1 IPv6) and address. A terminal sends it to a hub that says after its [`Welcome`] that it understands it |
+//! | 0, 5 or 17 | whose it is, where the source does not say it: bit 0 the kind (0 IPv4, 1 IPv6), bits 1 and 2 its urgency (0 not said, 1 first, 2 normal, 3 background), and address. A terminal sends it to a hub that says after its [`Welcome`] that it understands it |
 //!
 //! followed by the client's data. If an answer is expected, the hub begins its direction with
 //! [`CONNECTED`]; a refusal is a reset with its [`CloseReason`](crate::close_reason::CloseReason).
@@ -30,6 +30,7 @@ mod resume;
 pub use resume::Resume;
 pub(crate) use resume::{RESUMED_LENGTH, decode_resumed, encode_resume, encode_resumed};
 
+use crate::config::Urgency;
 use crate::{Destination, Open};
 use bytes::Bytes;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -102,7 +103,13 @@ pub fn encode(open: &Open, out: &mut Vec<u8>) -> Result<(), Malformed> {
         out.extend(source.port().to_be_bytes());
     }
     if let Some(subscriber) = open.subscriber {
-        out.push(subscriber.is_ipv6().into());
+        let urgency: u8 = match open.urgency {
+            None => 0,
+            Some(Urgency::First) => 1,
+            Some(Urgency::Normal) => 2,
+            Some(Urgency::Background) => 3,
+        };
+        out.push(u8::from(subscriber.is_ipv6()) | urgency << 1);
         put_ip(subscriber, out);
     }
     Ok(())
@@ -145,17 +152,18 @@ pub fn decode(bytes: &[u8]) -> Result<Option<(Open, usize)>, Malformed> {
             some => some,
         },
     };
-    let subscriber = match flags & SUBSCRIBER {
-        0 => None,
+    let (subscriber, urgency) = match flags & SUBSCRIBER {
+        0 => (None, None),
         _ => match reader.subscriber()? {
             None => return Ok(None),
-            some => some,
+            Some((subscriber, urgency)) => (Some(subscriber), urgency),
         },
     };
     let open = Open {
         destination,
         source,
         subscriber,
+        urgency,
         confirm: flags & CONFIRM != 0,
     };
     Ok(Some((open, reader.at)))
@@ -194,12 +202,18 @@ impl Reader<'_> {
         Some(SocketAddr::new(ip, self.port()?))
     }
 
-    fn subscriber(&mut self) -> Result<Option<IpAddr>, Malformed> {
-        match self.array() {
-            None => Ok(None),
-            Some([kind @ 0..=1]) => Ok(self.ip(kind == 1)),
-            Some([kind]) => Err(Malformed::Kind(kind)),
-        }
+    fn subscriber(&mut self) -> Result<Option<(IpAddr, Option<Urgency>)>, Malformed> {
+        let Some([kind]) = self.array() else {
+            return Ok(None);
+        };
+        let urgency = match kind >> 1 {
+            0 => None,
+            1 => Some(Urgency::First),
+            2 => Some(Urgency::Normal),
+            3 => Some(Urgency::Background),
+            _ => return Err(Malformed::Kind(kind)),
+        };
+        Ok(self.ip(kind & 1 != 0).map(|ip| (ip, urgency)))
     }
 
     fn destination(&mut self, kind: u8) -> Result<Option<Destination>, Malformed> {
@@ -380,12 +394,16 @@ mod tests {
             .prop_map(|(host, port)| Destination::Name { host, port });
         let destination = prop_oneof![address().prop_map(Destination::Address), name];
         let source = proptest::option::of(address());
-        let subscriber = proptest::option::of(address().prop_map(|it| it.ip()));
+        let urgency = [Urgency::First, Urgency::Normal, Urgency::Background];
+        let urgency = proptest::option::of(proptest::sample::select(urgency.to_vec()));
+        let subscriber = (address().prop_map(|it| it.ip()), urgency);
+        let subscriber = proptest::option::of(subscriber);
         (destination, source, subscriber, any::<bool>()).prop_map(
             |(destination, source, subscriber, confirm)| Open {
                 destination,
                 source,
-                subscriber,
+                subscriber: subscriber.map(|it| it.0),
+                urgency: subscriber.and_then(|it| it.1),
                 confirm,
             },
         )
@@ -434,8 +452,8 @@ mod tests {
         assert_eq!(decode(&[1, 3]), Err(Malformed::Flags(3)));
         assert_eq!(decode(&[1, 0x20]), Err(Malformed::Flags(0x20)));
         assert_eq!(decode(&[1, 2, 0]), Err(Malformed::Name));
-        let subscriber = [1, 0x80, 192, 0, 2, 1, 0, 80, 2];
-        assert_eq!(decode(&subscriber), Err(Malformed::Kind(2)));
+        let subscriber = [1, 0x80, 192, 0, 2, 1, 0, 80, 8];
+        assert_eq!(decode(&subscriber), Err(Malformed::Kind(8)));
         assert_eq!(decode(&[1, 2, 1, b' ']), Err(Malformed::Name));
         for host in [String::new(), "a".repeat(256), "a b".to_owned()] {
             let mut out = Vec::new();
@@ -443,6 +461,7 @@ mod tests {
                 destination: Destination::Name { host, port: 1 },
                 source: None,
                 subscriber: None,
+                urgency: None,
                 confirm: false,
             };
             assert_eq!(encode(&open, &mut out), Err(Malformed::Name));

@@ -12,6 +12,7 @@ use super::moving::{MOVED, Phase, Route};
 use super::sharing::{Gate, Subscriber};
 use crate::CloseReason;
 use crate::config::Urgency;
+use crate::usage::{Allowance, Member};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct Sender {
     half: SendingHalf,
     ended: bool,
     turn: Option<writing::Turn>,
+    member: Option<Arc<Member>>,
+    allowance: Option<Allowance>,
     account: Option<Account>,
     route: Option<Arc<Route>>,
 }
@@ -46,6 +49,8 @@ pub struct Receiver {
     received: u64,
     /// Bytes that TLS brings and QUIC has brought already.
     known: u64,
+    /// Whose the connection is.
+    member: Option<Arc<Member>>,
 }
 
 /// Bytes that a connection of the fallback holds beside what was received: the reader's buffer, the
@@ -64,6 +69,8 @@ impl Sender {
             half: SendingHalf::Quic(stream),
             ended: false,
             turn: None,
+            member: None,
+            allowance: None,
             account: None,
             route: None,
         }
@@ -96,7 +103,8 @@ impl Sender {
     }
 
     /// Sets how urgent the connection is, and whose.
-    pub(crate) fn classify(&mut self, urgency: Urgency, subscriber: Subscriber) {
+    pub(crate) fn classify(&mut self, urgency: Urgency, subscriber: Subscriber, of: &Arc<Member>) {
+        self.member = Some(Arc::clone(of));
         if let Some(turn) = &mut self.turn {
             turn.classify(urgency, subscriber);
         }
@@ -112,6 +120,8 @@ impl Sender {
             half: SendingHalf::Tls(half),
             ended: false,
             turn: None,
+            member: None,
+            allowance: None,
             account: None,
             route: None,
         }

@@ -215,6 +215,7 @@ pub(crate) async fn connect_from(
             destination: Destination::Address(server),
             source: None,
             subscriber: None,
+            urgency: None,
             confirm,
         },
         first: Bytes::new(),

@@ -26,14 +26,14 @@ pub(crate) use subscriber::Subscriber;
 use super::known::Knowledge;
 use super::shaper::Peer;
 use bentpipe_units::Rate;
-use queue::{Queue, WEIGHT};
+use queue::Queue;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// What QUIC may have to send, as time on the link: longer than a busy machine takes to give it more.
-const AHEAD: Duration = Duration::from_millis(50);
+const AHEAD: Duration = Duration::from_millis(80);
 /// The same, bytes, at least.
 const LEAST_AHEAD: u64 = 32 << 10;
 /// Parts of that in one turn; and its limits, bytes.
@@ -76,6 +76,7 @@ struct State {
 #[derive(Debug)]
 struct Waiter {
     most: u64,
+    weight: u64,
     grant: oneshot::Sender<Grant>,
 }
 
@@ -150,6 +151,7 @@ impl Gate {
     pub(super) async fn turn(
         self: &Arc<Gate>,
         subscriber: Subscriber,
+        weight: u64,
         rank: usize,
         most: usize,
     ) -> Grant {
@@ -158,6 +160,7 @@ impl Gate {
             let mut state = self.lock();
             let waiter = Waiter {
                 most: most as u64,
+                weight,
                 grant: sender,
             };
             state.queue.push(subscriber, rank, waiter);
@@ -172,7 +175,7 @@ impl Gate {
                 grant = &mut receiver => match grant {
                     Ok(grant) => return grant,
                     // It is gone with all that wait, which cannot be as long as it is asked.
-                    Err(_) => return Grant::free(self, subscriber, most as u64),
+                    Err(_) => return Grant::free(self, subscriber, weight, most as u64),
                 },
                 () = tokio::time::sleep(QUIET) => self.look(Instant::now()),
             }
@@ -208,13 +211,15 @@ impl Gate {
             if waiter.grant.is_closed() {
                 continue;
             }
-            let turn = turn + state.queue.missed(subscriber, WEIGHT);
+            let weight = waiter.weight;
+            let turn = turn + state.queue.missed(subscriber, weight);
             let bytes = waiter.most.min(turn).max(1);
-            state.queue.charge(subscriber, bytes, WEIGHT);
+            state.queue.charge(subscriber, bytes, weight);
             state.backlog += bytes;
             let grant = Grant {
                 gate: Arc::clone(self),
                 subscriber,
+                weight,
                 bytes,
             };
             given.push((waiter.grant, grant));
@@ -227,15 +232,15 @@ impl Gate {
     }
 
     /// QUIC was given bytes without a turn.
-    pub(super) fn charge(&self, subscriber: Subscriber, bytes: u64) {
+    pub(super) fn charge(&self, subscriber: Subscriber, weight: u64, bytes: u64) {
         let mut state = self.lock();
-        state.queue.charge(subscriber, bytes, WEIGHT);
+        state.queue.charge(subscriber, bytes, weight);
         state.backlog += bytes;
     }
 
-    fn refund(self: &Arc<Gate>, subscriber: Subscriber, bytes: u64) {
+    fn refund(self: &Arc<Gate>, subscriber: Subscriber, weight: u64, bytes: u64) {
         let mut state = self.lock();
-        state.queue.refund(subscriber, bytes, WEIGHT);
+        state.queue.refund(subscriber, bytes, weight);
         state.backlog = state.backlog.saturating_sub(bytes);
         self.release(state);
     }
@@ -277,15 +282,17 @@ impl Gate {
 pub(crate) struct Grant {
     gate: Arc<Gate>,
     subscriber: Subscriber,
+    weight: u64,
     bytes: u64,
 }
 
 impl Grant {
-    fn free(gate: &Arc<Gate>, subscriber: Subscriber, bytes: u64) -> Grant {
-        gate.charge(subscriber, bytes);
+    fn free(gate: &Arc<Gate>, subscriber: Subscriber, weight: u64, bytes: u64) -> Grant {
+        gate.charge(subscriber, weight, bytes);
         Grant {
             gate: Arc::clone(gate),
             subscriber,
+            weight,
             bytes,
         }
     }
@@ -304,7 +311,7 @@ impl Grant {
 impl Drop for Grant {
     fn drop(&mut self) {
         if self.bytes > 0 {
-            self.gate.refund(self.subscriber, self.bytes);
+            self.gate.refund(self.subscriber, self.weight, self.bytes);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Who goes next, as a function of what was asked and carried: nothing here reads a clock.
 
 use super::Subscriber;
+use crate::config::WEIGHT;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The order of streams within a subscriber: classes by urgency, in each of which the young go before
@@ -8,8 +9,6 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 pub(super) const RANKS: usize = 6;
 /// Turns of the young in a class for one of the old, where both wait.
 const YOUNG_TURNS: u64 = 4;
-/// Weight of a subscriber of which nothing else is said.
-pub(super) const WEIGHT: u64 = 100;
 /// Subscribers beyond which those are forgotten that have nothing to carry.
 const FEW: usize = 64;
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::Prefix;
+use crate::config::{Prefix, WEIGHT};
 use crate::tunnel::shaper::Shaper;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -10,7 +10,7 @@ fn subscriber(number: u8) -> Subscriber {
     Subscriber::new(Prefix::new([10, 0, 0, number].into(), 32))
 }
 
-/// The gate of a link of 20 Mbit/s: QUIC may have 123 kB to send, in turns of 15 kB.
+/// The gate of a link of 20 Mbit/s: QUIC may have 198 kB to send, in turns of 25 kB.
 fn gate() -> Arc<Gate> {
     let knowledge = Knowledge::new(Some(Rate::from_mbps(20)), Duration::from_millis(600));
     let peer = Shaper::new(None).peer(([192, 0, 2, 1], 1).into());
@@ -22,7 +22,7 @@ async fn given(gate: &Arc<Gate>) -> u64 {
     let mut all = 0;
     while let Ok(mut grant) = timeout(
         Duration::from_millis(1),
-        gate.turn(subscriber(1), NORMAL, usize::MAX),
+        gate.turn(subscriber(1), WEIGHT, NORMAL, usize::MAX),
     )
     .await
     {
@@ -36,7 +36,7 @@ async fn given(gate: &Arc<Gate>) -> u64 {
 async fn turns_are_given_while_quic_has_little_to_send() {
     let gate = gate();
     let (ahead, turn) = gate.limits();
-    assert_eq!((ahead, turn), (123_750, 15_468));
+    assert_eq!((ahead, turn), (198_000, 24_750));
     let first = given(&gate).await;
     assert!((ahead..ahead + turn).contains(&first), "{first}");
     // The headers of 60 kB are taken for 2.4 kB.
@@ -57,7 +57,7 @@ async fn a_turn_that_is_not_used_is_given_back() {
     let (ahead, _) = gate.limits();
     given(&gate).await;
     gate.sent(20_000, false);
-    let grant = gate.turn(subscriber(2), NORMAL, 100_000).await;
+    let grant = gate.turn(subscriber(2), WEIGHT, NORMAL, 100_000).await;
     let left = gate.lock().backlog;
     drop(grant);
     assert!(gate.lock().backlog < left && gate.lock().backlog < ahead);
@@ -66,20 +66,20 @@ async fn a_turn_that_is_not_used_is_given_back() {
 #[tokio::test(start_paused = true)]
 async fn who_waits_goes_on_when_the_sum_was_wrong_or_the_association_is_lost() {
     let gate = gate();
-    gate.charge(subscriber(1), 1 << 30);
+    gate.charge(subscriber(1), WEIGHT, 1 << 30);
     // The window is full: what is acknowledged will let packets leave.
     gate.acknowledged(true, false, None);
-    let waits = gate.turn(subscriber(1), NORMAL, 1);
+    let waits = gate.turn(subscriber(1), WEIGHT, NORMAL, 1);
     assert!(timeout(Duration::from_secs(10), waits).await.is_err());
     gate.acknowledged(false, false, None);
     gate.lock().moved = Instant::now() - Duration::from_secs(1);
-    let waits = gate.turn(subscriber(1), NORMAL, 1);
+    let waits = gate.turn(subscriber(1), WEIGHT, NORMAL, 1);
     assert!(timeout(Duration::from_secs(10), waits).await.is_ok());
-    gate.charge(subscriber(1), 1 << 30);
+    gate.charge(subscriber(1), WEIGHT, 1 << 30);
     gate.acknowledged(true, false, None);
     let waiting = tokio::spawn({
         let gate = Arc::clone(&gate);
-        async move { drop(gate.turn(subscriber(1), NORMAL, 1).await) }
+        async move { drop(gate.turn(subscriber(1), WEIGHT, NORMAL, 1).await) }
     });
     tokio::task::yield_now().await;
     gate.close();

@@ -6,6 +6,7 @@ use crate::CloseReason;
 use crate::tunnel::budget::{Budget, Stall};
 use crate::tunnel::fallback::{TlsEnd, TlsReceiver};
 use crate::tunnel::moving::{MOVED, Phase, Route};
+use crate::usage::Member;
 use bytes::{Buf as _, Bytes};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -20,6 +21,7 @@ impl Receiver {
             route: None,
             received: 0,
             known: 0,
+            member: None,
         }
     }
 
@@ -32,6 +34,7 @@ impl Receiver {
             route: None,
             received: 0,
             known: 0,
+            member: None,
         }
     }
 
@@ -47,6 +50,11 @@ impl Receiver {
             ReceivingHalf::Quic(..) => None,
             ReceivingHalf::Tls(half) => Some(half.end()),
         }
+    }
+
+    /// Sets whose the connection is.
+    pub(crate) fn classify(&mut self, of: &Arc<Member>) {
+        self.member = Some(Arc::clone(of));
     }
 
     /// Counts what is held for a host that does not read.
@@ -99,7 +107,11 @@ impl Receiver {
         }
         let next = self.next(most).await;
         match &next {
-            Ok(Some(_)) => {}
+            Ok(Some(bytes)) => {
+                if let Some(member) = &self.member {
+                    member.received(bytes.len() as u64);
+                }
+            }
             Ok(None) => self.end = Some(Ok(())),
             Err(cut) => self.end = Some(Err(*cut)),
         }

@@ -2,10 +2,11 @@
 
 use super::{Sender, SendingHalf, of_write};
 use crate::CloseReason;
-use crate::config::Urgency;
+use crate::config::{Urgency, WEIGHT};
 use crate::tunnel::moving::Route;
 use crate::tunnel::priority::Rank;
 use crate::tunnel::sharing::{Gate, Grant, Subscriber};
+use crate::usage::{Allowance, Member};
 use bytes::Bytes;
 use quinn::{SendStream, WriteError};
 use std::future::poll_fn;
@@ -44,12 +45,13 @@ impl Turn {
     }
 
     /// Waits for a turn, unless it has one.
-    async fn wait(&mut self, most: usize) -> usize {
+    async fn wait(&mut self, weight: u64, most: usize) -> usize {
         if let Some(grant) = &self.grant {
             return grant.bytes();
         }
         let rank = self.rank.place();
-        let grant = self.gate.turn(self.subscriber, rank, most).await;
+        let turn = self.gate.turn(self.subscriber, weight, rank, most);
+        let grant = turn.await;
         let bytes = grant.bytes();
         self.grant = Some(grant);
         bytes
@@ -58,6 +60,7 @@ impl Turn {
     /// Gives QUIC all of `bytes`. While the other end has no room, others have their turns.
     async fn write(
         turn: Option<&mut Turn>,
+        weight: u64,
         stream: &mut SendStream,
         bytes: Bytes,
     ) -> Result<(), WriteError> {
@@ -81,7 +84,8 @@ impl Turn {
                 Poll::Pending => {
                     grant = None;
                     let written = stream.write_chunks(&mut left).await?;
-                    turn.gate.charge(turn.subscriber, written.bytes as u64);
+                    let bytes = written.bytes as u64;
+                    turn.gate.charge(turn.subscriber, weight, bytes);
                 }
             }
         }
@@ -90,12 +94,20 @@ impl Turn {
 }
 
 impl Sender {
-    /// Waits until there is memory for more and it is the stream's turn, and returns for how many
-    /// bytes, at least 1.
+    /// Waits until its subscriber may send, there is memory for more, and it is the stream's turn, and
+    /// returns for how many bytes, at least 1.
     pub(crate) async fn room(&mut self) -> usize {
         loop {
             let moves = moves(&self.half, self.route.as_ref());
+            let weight = weight(self.member.as_ref());
             let room = async {
+                let allowed = match (&self.member, &mut self.allowance) {
+                    (Some(member), none @ None) if member.is_limited() => {
+                        none.insert(member.allowance().await).bytes()
+                    }
+                    (_, Some(allowance)) => allowance.bytes(),
+                    _ => usize::MAX,
+                };
                 let left = match &self.account {
                     Some(account) => {
                         account.room().await;
@@ -103,8 +115,9 @@ impl Sender {
                     }
                     None => usize::MAX,
                 };
+                let left = left.min(allowed);
                 match (&self.half, &mut self.turn) {
-                    (SendingHalf::Quic(_), Some(turn)) => turn.wait(left).await.min(left),
+                    (SendingHalf::Quic(_), Some(turn)) => turn.wait(weight, left).await.min(left),
                     _ => left,
                 }
             };
@@ -130,8 +143,10 @@ impl Sender {
         while !data.is_empty() {
             self.settle().await?;
             let has_turn = self.turn.as_ref().is_none_or(|turn| turn.grant.is_some());
+            let may_send =
+                self.allowance.is_some() || self.member.as_ref().is_none_or(|it| !it.is_limited());
             let has_room = self.account.as_ref().is_none_or(|it| it.has_room());
-            if !has_turn || !has_room {
+            if !has_turn || !has_room || !may_send {
                 let stopped = self.stopped();
                 tokio::select! {
                     _ = self.room() => {}
@@ -139,21 +154,37 @@ impl Sender {
                 }
                 continue;
             }
-            if let SendingHalf::Tls(half) = &mut self.half {
-                let data = match &self.account {
-                    Some(account) => account.hold(data),
-                    None => data,
-                };
-                return half.send(data).await;
-            }
             let grant = self.turn.as_ref().and_then(|turn| turn.grant.as_ref());
-            let most = grant.map_or(data.len(), Grant::bytes).min(data.len());
+            let granted = grant.map_or(data.len(), Grant::bytes);
+            let allowed = self.allowance.as_ref().map_or(data.len(), Allowance::bytes);
+            let most = data.len().min(granted).min(allowed);
             let piece = data.slice(..most);
-            if self.write(piece).await? {
+            let is_sent = if let SendingHalf::Tls(half) = &mut self.half {
+                let piece = match &self.account {
+                    Some(account) => account.hold(piece),
+                    None => piece,
+                };
+                half.send(piece).await?;
+                true
+            } else {
+                self.write(piece).await?
+            };
+            if is_sent {
                 data = data.slice(most..);
+                self.note_sent(most);
             }
         }
         Ok(())
+    }
+
+    /// Counts what was sent for its subscriber, whose next connection may go on.
+    fn note_sent(&mut self, bytes: usize) {
+        if let Some(mut allowance) = self.allowance.take() {
+            allowance.spend(bytes);
+        }
+        if let Some(member) = &self.member {
+            member.sent(bytes as u64);
+        }
     }
 
     /// Gives QUIC a piece; false where it moves before.
@@ -161,15 +192,16 @@ impl Sender {
         let SendingHalf::Quic(stream) = &mut self.half else {
             return Ok(false);
         };
+        let weight = weight(self.member.as_ref());
         let turn = self.turn.as_mut();
         let Some(account) = &self.account else {
-            let written = Turn::write(turn, stream, piece).await;
+            let written = Turn::write(turn, weight, stream, piece).await;
             return written.map(|()| true).map_err(of_write);
         };
         let length = piece.len() as u64;
         let (held, kept) = account.keep(piece);
         let Some(route) = &self.route else {
-            let written = Turn::write(turn, stream, held).await;
+            let written = Turn::write(turn, weight, stream, held).await;
             return written.map(|()| true).map_err(of_write);
         };
         let route = Arc::clone(route);
@@ -179,7 +211,7 @@ impl Sender {
         // `held` stays until it is known who carries it.
         let written = tokio::select! {
             biased;
-            written = Turn::write(turn, stream, held.clone()) => written,
+            written = Turn::write(turn, weight, stream, held.clone()) => written,
             () = route.moves() => return Ok(true),
         };
         match written.map_err(of_write) {
@@ -187,6 +219,11 @@ impl Sender {
             _ => Ok(true),
         }
     }
+}
+
+/// How much a connection's subscriber gets beside others.
+fn weight(member: Option<&Arc<Member>>) -> u64 {
+    member.map_or(WEIGHT, |member| member.weight())
 }
 
 /// Waits until a stream of QUIC has moved.
