@@ -21,7 +21,9 @@ from pathlib import Path
 from lost import lacks
 
 HERE = Path(__file__).resolve()
-PORT = 9003
+# One server for each user, in a process of its own, as the users are: the requests of one may keep a
+# process busy, which is not to be measured.
+PORTS = (9003, 9004)
 RATE = 20e6
 MANY = 50
 SMALL = 10_000
@@ -35,19 +37,19 @@ BLOCK = bytes(1 << 16)
 
 
 class Counts:
-    """Bytes of each user that arrived in the time that counts."""
+    """Bytes that arrived in the time that counts; `began` by time.monotonic()."""
 
-    def __init__(self):
-        self.began = time.monotonic()
-        self.bytes = [0, 0]
+    def __init__(self, began=0.0):
+        self.began = began
+        self.bytes = 0
 
-    def add(self, user, count):
+    def add(self, count):
         if BEGINS <= time.monotonic() - self.began < ENDS:
-            self.bytes[user] += count
+            self.bytes += count
 
 
-async def serve():
-    """`D n\\n`: sends n bytes; `U user\\n`: reads to the end; `Z 0\\n`: counts anew; `? 0\\n`: counts."""
+async def serve(port):
+    """`D n\n`: sends n bytes; `U -\n`: reads to the end; `Z t\n`: counts from t on; `? -\n`: counts."""
     counts = Counts()
 
     async def one(reader, writer):
@@ -62,9 +64,9 @@ async def serve():
                     await writer.drain()
             elif word == b"U":
                 while more := await reader.read(1 << 16):
-                    counts.add(int(number), len(more))
+                    counts.add(len(more))
             elif word == b"Z":
-                counts = Counts()
+                counts = Counts(float(number))
                 writer.write(b"ok")
             else:
                 writer.write(json.dumps(counts.bytes).encode())
@@ -74,7 +76,7 @@ async def serve():
         finally:
             writer.close()
 
-    server = await asyncio.start_server(one, "0.0.0.0", PORT, backlog=4096)
+    server = await asyncio.start_server(one, "0.0.0.0", port, backlog=4096)
     await server.serve_forever()
 
 
@@ -89,30 +91,28 @@ async def open_to(proxy, server, user):
     return reader, writer
 
 
-async def control(proxy, server, word):
-    reader, writer = await open_to(proxy, server, 0)
-    writer.write(f"{word} 0\n".encode())
-    answer = await reader.read()
-    writer.close()
-    return answer
+async def ask(proxy, server, way, case, user, began):
+    """A user's part, in the client's namespace: bytes, as JSON."""
+    server = (server, PORTS[user])
+    counts = Counts(began)
 
+    async def control(word):
+        reader, writer = await open_to(proxy, server, user)
+        writer.write(f"{word}\n".encode())
+        answer = await reader.read()
+        writer.close()
+        return answer
 
-async def ask(proxy, server, way, case):
-    """The client's part, in its namespace: bytes of each user, as JSON."""
-    await control(proxy, server, "Z")
-    counts = Counts()
-    size = 1 << 40
-
-    async def transfer(user, size):
+    async def transfer(size):
         writer = None
         try:
             reader, writer = await open_to(proxy, server, user)
             if way == "down":
                 writer.write(f"D {size}\n".encode())
                 while more := await reader.read(1 << 16):
-                    counts.add(user, len(more))
+                    counts.add(len(more))
             else:
-                writer.write(f"U {user}\n".encode())
+                writer.write(b"U -\n")
                 for at in range(0, size, len(BLOCK)):
                     writer.write(BLOCK[: size - at])
                     await writer.drain()
@@ -124,19 +124,23 @@ async def ask(proxy, server, way, case):
             if writer:
                 writer.close()
 
-    tasks = {asyncio.create_task(transfer(1, size))}
-    if case == "many":
-        tasks |= {asyncio.create_task(transfer(0, size)) for _ in range(MANY)}
+    await control(f"Z {began}")
+    await asyncio.sleep(began - time.monotonic())
+    tasks = set()
+    if user == 1 or case == "many":
+        count = MANY if user == 0 else 1
+        tasks |= {asyncio.create_task(transfer(1 << 40)) for _ in range(count)}
+    small = user == 0 and case == "small"
     pause = SMALL * 8 / PAYLOAD / (OFFERED * RATE)
     sent = 0
-    while (elapsed := time.monotonic() - counts.began) < ENDS:
-        while case == "small" and sent * pause < elapsed:
-            task = asyncio.create_task(transfer(0, SMALL))
+    while (elapsed := time.monotonic() - began) < ENDS:
+        while small and sent * pause < elapsed:
+            task = asyncio.create_task(transfer(SMALL))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
             sent += 1
         await asyncio.sleep(0.005)
-    found = counts.bytes if way == "down" else json.loads(await control(proxy, server, "?"))
+    found = counts.bytes if way == "down" else json.loads(await control("? -"))
     json.dump(found, sys.stdout)
     sys.stdout.flush()
 
@@ -147,17 +151,24 @@ def measure(way, case, via, verbose):
 
     with Topology("shares", Link(rate="20 Mbit/s", rtt="600 ms")) as net:
         net.run("client", "ip", "address", "add", f"{USERS[1]}/24", "dev", "terminal")
-        net.start("server", [sys.executable, HERE, "--serve"])
+        for port in PORTS:
+            net.start("server", [sys.executable, HERE, "--serve", port])
         made = boxes(net, WAYS["connect" if via == "connect" else "two"])
         try:
             proxy = (TERMINAL, CONNECT) if via == "connect" else None
             run = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE)]
-            parts = json.dumps([proxy, (SERVER, PORT), way, case])
-            done = subprocess.run([*run, "--ask", parts], stdout=subprocess.PIPE, check=True)
+            began = time.monotonic() + 5
+            users = []
+            for user in range(len(USERS)):
+                parts = json.dumps([proxy, SERVER, way, case, user, began])
+                users.append(
+                    subprocess.Popen([*run, "--ask", parts], stdout=subprocess.PIPE, text=True)
+                )
+            found = [json.loads(user.communicate()[0]) for user in users]
             if verbose:
                 for role, box in made.items():
                     print(f"--- {role}\n{box.log()}", file=sys.stderr)
-            return [count * 8e-6 / (ENDS - BEGINS) for count in json.loads(done.stdout)]
+            return [count * 8e-6 / (ENDS - BEGINS) for count in found]
         finally:
             stop(made)
 
@@ -168,14 +179,13 @@ def main():
     parser.add_argument("--case", action="append", choices=["many", "small"])
     parser.add_argument("--via", action="append", choices=["connect", "intercepted"])
     parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--ask", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
-        asyncio.run(serve())
+        asyncio.run(serve(args.serve))
     if args.ask:
-        proxy, server, way, case = json.loads(args.ask)
-        asyncio.run(ask(proxy, server, way, case))
+        asyncio.run(ask(*json.loads(args.ask)))
         return 0
     if lacking := lacks():
         print(f"shares need {lacking}", file=sys.stderr)

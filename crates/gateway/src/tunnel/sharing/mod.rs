@@ -41,10 +41,12 @@ const TURNS: u64 = 8;
 const TURN: (u64, u64) = (8 << 10, 256 << 10);
 /// Part of what leaves that is taken for headers; they are a little less.
 const HEADERS: u64 = 25;
-/// A sender that could send and has not for so long has nothing to send, whatever the sum says; at
-/// least as long as a few packets take.
-const QUIET: Duration = Duration::from_millis(100);
+/// A sender that could send and has not for so long has nothing to send, whatever the sum says, as
+/// where streams were reset; at least as long as a few packets take. A busy machine is earlier.
+const QUIET: Duration = Duration::from_secs(1);
 const QUIET_PACKETS: f64 = 4.0 * 1500.0;
+/// Smaller packets may be acknowledgements, which say nothing of what is to be sent, bytes.
+const SMALL: u64 = 200;
 
 /// The turns of the streams of one association.
 #[derive(Debug)]
@@ -65,8 +67,14 @@ struct State {
     queue: Queue<Waiter>,
     /// Bytes that QUIC has to send, those included that streams are about to give it.
     backlog: u64,
-    /// When something was sent, or acknowledged, last.
+    /// Of these, what streams have a turn for and have not given it, and what they have given it since
+    /// it sent last.
+    granted: u64,
+    written: u64,
+    /// When data was sent last, or could be sent again.
     moved: Instant,
+    /// Somebody looks whether that is long ago.
+    watched: bool,
     /// The window is full, so that nothing can be sent.
     full: bool,
     closed: bool,
@@ -89,7 +97,10 @@ impl Gate {
             state: Mutex::new(State {
                 queue: Queue::default(),
                 backlog: 0,
+                granted: 0,
+                written: 0,
                 moved: Instant::now(),
+                watched: false,
                 full: false,
                 closed: false,
             }),
@@ -107,7 +118,8 @@ impl Gate {
     pub(super) fn open(&self, names: bool) {
         self.names.store(names, Relaxed);
         let mut state = self.lock();
-        state.backlog = 0;
+        state.backlog = state.granted;
+        state.written = 0;
         state.full = false;
         state.closed = false;
         state.moved = Instant::now();
@@ -168,18 +180,31 @@ impl Gate {
         }
         if receiver.is_empty() {
             self.waited.store(true, Relaxed);
+            self.watch();
         }
-        loop {
-            tokio::select! {
-                biased;
-                grant = &mut receiver => match grant {
-                    Ok(grant) => return grant,
-                    // It is gone with all that wait, which cannot be as long as it is asked.
-                    Err(_) => return Grant::free(self, subscriber, weight, most as u64),
-                },
-                () = tokio::time::sleep(QUIET) => self.look(Instant::now()),
+        // The queue keeps the other end until it has answered.
+        let grant = (&mut receiver).await;
+        grant.unwrap_or_else(|_| Grant::free(self, subscriber, weight, most as u64))
+    }
+
+    /// Looks, while streams wait, whether QUIC has nothing to send.
+    fn watch(self: &Arc<Gate>) {
+        if std::mem::replace(&mut self.lock().watched, true) {
+            return;
+        }
+        let gate = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(QUIET / 2).await;
+                let Some(gate) = gate.upgrade() else { return };
+                gate.look(Instant::now());
+                let mut state = gate.lock();
+                if state.queue.is_empty() {
+                    state.watched = false;
+                    return;
+                }
             }
-        }
+        });
     }
 
     /// Finds that QUIC has nothing to send.
@@ -193,7 +218,8 @@ impl Gate {
         };
         let mut state = self.lock();
         if !state.full && now.saturating_duration_since(state.moved) >= quiet {
-            state.backlog = 0;
+            state.backlog = state.granted;
+            state.moved = now;
             self.release(state);
         }
     }
@@ -216,6 +242,7 @@ impl Gate {
             let bytes = waiter.most.min(turn).max(1);
             state.queue.charge(subscriber, bytes, weight);
             state.backlog += bytes;
+            state.granted += bytes;
             let grant = Grant {
                 gate: Arc::clone(self),
                 subscriber,
@@ -236,11 +263,20 @@ impl Gate {
         let mut state = self.lock();
         state.queue.charge(subscriber, bytes, weight);
         state.backlog += bytes;
+        state.written += bytes;
+    }
+
+    /// QUIC was given bytes of a turn.
+    fn spend(&self, bytes: u64) {
+        let mut state = self.lock();
+        state.granted = state.granted.saturating_sub(bytes);
+        state.written += bytes;
     }
 
     fn refund(self: &Arc<Gate>, subscriber: Subscriber, weight: u64, bytes: u64) {
         let mut state = self.lock();
         state.queue.refund(subscriber, bytes, weight);
+        state.granted = state.granted.saturating_sub(bytes);
         state.backlog = state.backlog.saturating_sub(bytes);
         self.release(state);
     }
@@ -249,7 +285,10 @@ impl Gate {
     pub(super) fn sent(self: &Arc<Gate>, bytes: u64, full: bool) {
         let mut state = self.lock();
         state.backlog = state.backlog.saturating_sub(bytes - bytes / HEADERS);
-        state.moved = Instant::now();
+        state.written = 0;
+        if bytes >= SMALL {
+            state.moved = Instant::now();
+        }
         state.full = full;
         self.release(state);
     }
@@ -259,7 +298,7 @@ impl Gate {
         self.lock().backlog += bytes - bytes / HEADERS;
     }
 
-    /// Packets were acknowledged; `drained` where QUIC had nothing to send before, and `allowed` what
+    /// Packets were acknowledged; `drained` where QUIC had nothing to send when it was asked last, and `allowed` what
     /// the congestion control allows.
     pub(super) fn acknowledged(self: &Arc<Gate>, full: bool, drained: bool, allowed: Option<Rate>) {
         if let Some(allowed) = allowed {
@@ -271,7 +310,7 @@ impl Gate {
         }
         state.full = full;
         if drained {
-            state.backlog = 0;
+            state.backlog = state.granted + state.written;
         }
         self.release(state);
     }
@@ -288,7 +327,8 @@ pub(crate) struct Grant {
 
 impl Grant {
     fn free(gate: &Arc<Gate>, subscriber: Subscriber, weight: u64, bytes: u64) -> Grant {
-        gate.charge(subscriber, weight, bytes);
+        gate.lock().granted += bytes;
+        gate.lock().backlog += bytes;
         Grant {
             gate: Arc::clone(gate),
             subscriber,
@@ -304,7 +344,9 @@ impl Grant {
 
     /// QUIC was given so many of them.
     pub(super) fn spend(&mut self, bytes: usize) {
-        self.bytes = self.bytes.saturating_sub(bytes as u64);
+        let bytes = self.bytes.min(bytes as u64);
+        self.bytes -= bytes;
+        self.gate.spend(bytes);
     }
 }
 

@@ -94,7 +94,6 @@ impl<T> Member<T> {
 
 impl<T> Queue<T> {
     /// Nobody waits.
-    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
