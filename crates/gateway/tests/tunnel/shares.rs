@@ -45,8 +45,8 @@ async fn passed(counts: &Counts, all: u64) -> [u64; 2] {
 }
 
 /// The second user's part of what passes in one direction.
-async fn part(up: bool) -> f64 {
-    let bed = Bed::start_over(LINK, "").await;
+async fn part(up: bool, plans: &str) -> f64 {
+    let bed = Bed::start_over(LINK, plans).await;
     let counts = Counts::default();
     let at_server = Arc::clone(&counts);
     let (server, _server) = server(move |mut tcp| {
@@ -90,7 +90,44 @@ async fn part(up: bool) -> f64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_connection_has_as_much_as_twenty_of_another_user() {
     for up in [false, true] {
-        let part = part(up).await;
+        let part = part(up, "").await;
         assert!((0.35..0.65).contains(&part), "up {up}: {part:.2}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_user_has_as_much_as_its_weight_says() {
+    let plan = "[[subscribers.plan]]\nname = \"bridge\"\nnets = [\"127.0.0.2\"]\nweight = 300\n";
+    let part = part(false, plan).await;
+    assert!((0.6..0.9).contains(&part), "{part:.2}");
+}
+
+/// Uploads of a user at 4 Mbit/s, over several connections: 2 MB take 4 s.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_user_s_connections_have_its_cap_together() {
+    let plan =
+        "[[subscribers.plan]]\nname = \"crew\"\nnets = [\"127.0.0.0/8\"]\ncap = \"4 Mbit/s\"\n";
+    let bed = Bed::start_over(LINK, plan).await;
+    let counts = Counts::default();
+    let at_server = Arc::clone(&counts);
+    let (server, _server) = server(move |mut tcp| {
+        let counts = Arc::clone(&at_server);
+        async move { drain(&mut tcp, 0, &counts).await }
+    })
+    .await;
+    let began = Instant::now();
+    for _ in 0..4 {
+        let mut tcp = connect_from(&bed.terminal, USERS[0].into(), server, false).await;
+        tokio::spawn(async move { fill(&mut tcp).await });
+    }
+    passed(&counts, 2_000_000).await;
+    assert!(began.elapsed() > Duration::from_millis(3500));
+    let status = bed.state.status();
+    let user = &status["subscribers"][0];
+    assert_eq!(
+        (&user["subscriber"], &user["plan"]),
+        (&"127.0.0.1".into(), &"crew".into())
+    );
+    assert!(user["bytes_sent"].as_u64().unwrap() >= 2_000_000, "{user}");
+    assert_eq!(user["connections_active"], 4);
 }
