@@ -42,7 +42,7 @@ const TURN: (u64, u64) = (8 << 10, 256 << 10);
 /// Part of what leaves that is taken for headers; they are a little less.
 const HEADERS: u64 = 25;
 /// A sender that could send and has not for so long has nothing to send, whatever the sum says, as
-/// where streams were reset; at least as long as a few packets take. A busy machine is earlier.
+/// where streams were reset; at least as long as a few packets take. A busy machine sends within that.
 const QUIET: Duration = Duration::from_secs(1);
 const QUIET_PACKETS: f64 = 4.0 * 1500.0;
 /// Smaller packets may be acknowledgements, which say nothing of what is to be sent, bytes.
