@@ -4,10 +4,10 @@
     shares.py
     shares.py --way up --case small --via intercepted --verbose
 
-Two boxes over the emulated satellite (20 Mbit/s, 600 ms). One user, an address of its own, has fifty
-transfers, or sends requests of 10 kB that would fill the link to 120%, whatever becomes of them; the
-other user has one transfer. Exit status: 0 each user has within 10% of half of what both have, and both
-together nine tenths of the link; 1 otherwise; 2 could not run.
+Two boxes over the emulated satellite (20 Mbit/s, 600 ms). One user, an address of its own, has
+fifty transfers, or sends requests of 10 kB that would fill the link to 120%, whatever becomes of
+them; the other user has one transfer. Exit status: 0 each user has within 10% of half of what both
+have, and both together nine tenths of the link; 1 otherwise; 2 could not run.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from pathlib import Path
 from lost import lacks
 
 HERE = Path(__file__).resolve()
-# One server for each user, in a process of its own, as the users are: the requests of one may keep a
-# process busy, which is not to be measured.
+# One server for each user, in a process of its own, as the users are: the requests of one may keep
+# a process busy, which is not to be measured.
 PORTS = (9003, 9004)
 RATE = 20e6
 MANY = 50
@@ -49,7 +49,7 @@ class Counts:
 
 
 async def serve(port):
-    """`D n\n`: sends n bytes; `U -\n`: reads to the end; `Z t\n`: counts from t on; `? -\n`: counts."""
+    """`D n`: sends n bytes; `U -`: reads to the end; `Z t`: counts from t on; `? -`: its counts."""
     counts = Counts()
 
     async def one(reader, writer):
@@ -190,7 +190,8 @@ def main():
     if lacking := lacks():
         print(f"shares need {lacking}", file=sys.stderr)
         return 2
-    print("| transfers | one user | via | it has, Mbit/s | the other has | of half |\n|---|---|---|---|---|---|")
+    print("| transfers | one user | via | it has, Mbit/s | the other has | of half |")
+    print("|---" * 6 + "|")
     words = {"many": f"{MANY} transfers", "small": f"{SMALL // 1000} kB at {OFFERED:.0%}"}
     bad = False
     for way in args.way or ("down", "up"):
