@@ -12,7 +12,9 @@ use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
 use crate::tunnel::keys::{self, Identity, PublicKey};
 use crate::tunnel::moving::{self, Streams};
+use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender, transport};
+use crate::usage::Holder;
 use crate::{CloseReason, Open};
 use bytes::{Bytes, BytesMut};
 use std::io;
@@ -50,8 +52,8 @@ struct Engine {
 
 /// How a connection reaches the hub.
 enum Way {
-    /// By a stream of QUIC, with its index.
-    Quic(Arc<Streams>, u64),
+    /// By a stream of QUIC of this terminal, with its index.
+    Quic(PublicKey, Arc<Streams>, u64),
     /// By a connection of the fallback, of this terminal.
     Tls(PublicKey),
 }
@@ -217,7 +219,8 @@ fn fall_back(
 async fn serve(engine: Arc<Engine>, association: Association) {
     while let Some((sender, receiver, index)) = association.accept().await {
         let engine = Arc::clone(&engine);
-        let way = Way::Quic(Arc::clone(association.streams()), index);
+        let streams = Arc::clone(association.streams());
+        let way = Way::Quic(association.peer, streams, index);
         tokio::spawn(async move { engine.connection(sender, receiver, way).await });
     }
 }
@@ -237,7 +240,7 @@ impl Engine {
                 }
                 Err(why) => Err(why),
             };
-        } else if let (Ok(Request::Open(_)), Way::Quic(streams, index)) = (&request, &way)
+        } else if let (Ok(Request::Open(_)), Way::Quic(_, streams, index)) = (&request, &way)
             && !streams.take(*index)
         {
             // The terminal has sent the request over the fallback, and it has been executed.
@@ -258,8 +261,21 @@ impl Engine {
             return cut(&mut sender, &mut receiver, CloseReason::Limit);
         }
         counters.connections_opened.increment();
-        let port = open.destination.port();
-        sender.classify(self.state.config().priority.of(port));
+        let config = self.state.config();
+        let client = open.subscriber.or(open.source.map(|source| source.ip()));
+        let subscriber = client.map(|client| Subscriber::of(client, &config.subscribers));
+        let subscriber = subscriber.unwrap_or_default();
+        let (Way::Quic(terminal, ..) | Way::Tls(terminal)) = way;
+        let holder = Holder {
+            terminal: Some(terminal),
+            subscriber,
+        };
+        let member = self.state.usages().join(holder, &config);
+        let own = config
+            .subscribers
+            .urgency(&open.destination, None, &config.priority);
+        sender.classify(open.urgency.unwrap_or(own), subscriber, &member);
+        receiver.classify(&member);
         let closed = match self.begin(&open, &mut sender).await {
             Ok(tcp) => {
                 let (toward, early, meter) = (Toward::Server, Bytes::new(), Meter::default());

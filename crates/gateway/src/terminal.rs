@@ -1,7 +1,6 @@
 //! The terminal: on the users' side of the satellite, it carries the connections
 //! that reach it through the tunnel to its hub.
 
-use crate::CloseReason;
 use crate::config::Config;
 use crate::descriptors;
 use crate::entry::Arrival;
@@ -10,7 +9,10 @@ use crate::relay::{self, Closed, Meter, Timeouts, Toward};
 use crate::tunnel::association::{Client, Health, Status};
 use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
 use crate::tunnel::keys::{self, Identity};
+use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender, transport};
+use crate::usage::Holder;
+use crate::{CloseReason, sys};
 use bytes::Bytes;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -102,7 +104,7 @@ impl Terminal {
     async fn carry(&self, arrival: Arrival, meter: &Meter) -> Closed {
         let Arrival {
             mut tcp,
-            open,
+            mut open,
             first,
             reply,
         } = arrival;
@@ -118,8 +120,29 @@ impl Terminal {
                 return cut_before(why);
             }
         };
-        let port = open.destination.port();
-        sender.classify(self.state.config().priority.of(port));
+        let config = self.state.config();
+        let client = tcp.peer_addr().map(|client| client.ip()).ok();
+        let subscriber = client.map(|client| Subscriber::of(client, &config.subscribers));
+        let subscriber = subscriber.unwrap_or_default();
+        let holder = Holder {
+            terminal: None,
+            subscriber,
+        };
+        let member = self.state.usages().join(holder, &config);
+        let dscp = sys::dscp(&tcp);
+        let (subscribers, priority) = (&config.subscribers, &config.priority);
+        let urgency = subscribers.urgency(&open.destination, dscp, priority);
+        sender.classify(urgency, subscriber, &member);
+        receiver.classify(&member);
+        // The hub does not see the client's packets.
+        let by_dscp = urgency != subscribers.urgency(&open.destination, None, priority);
+        open.urgency = by_dscp.then_some(urgency);
+        if (open.source.is_none() || by_dscp) && sender.names_subscriber() {
+            open.subscriber = subscriber.net().map(|net| net.address());
+            request.clear();
+            // It could be encoded without.
+            let _ = codec::encode(&open, &mut request);
+        }
         let first = if open.confirm || !first.is_empty() {
             first
         } else {

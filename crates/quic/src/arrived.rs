@@ -4,19 +4,84 @@
 //! connection when that has more than 1024 gaps, which a queue that overflows leaves on a fast path of
 //! a long delay.
 
+use bytes::Bytes;
 use quinn_proto::{Connection, ReadError, StreamId};
 use std::collections::BTreeMap;
 
-/// The bytes of one stream, which nobody keeps: only their places count.
-#[derive(Debug, Default)]
-pub(crate) struct Arrived {
-    /// All before it has arrived.
-    next: u64,
-    /// What has arrived behind gaps: the end of each part by its start.
-    beyond: BTreeMap<u64, u64>,
+/// A part of a stream.
+pub trait Part {
+    /// Its length, bytes.
+    fn length(&self) -> u64;
 }
 
-impl Arrived {
+impl Part for Bytes {
+    fn length(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+/// Bytes that nobody keeps: only how many they are counts.
+impl Part for u64 {
+    fn length(&self) -> u64 {
+        *self
+    }
+}
+
+/// The parts of one stream, put in order. They do not overlap: quinn-proto hands out each byte once
+/// when it is read without order.
+#[derive(Debug)]
+pub struct Arrived<P> {
+    /// All before it was taken.
+    next: u64,
+    /// What was not taken, by its offset.
+    parts: BTreeMap<u64, P>,
+    /// Bytes of it.
+    held: u64,
+}
+
+impl<P> Default for Arrived<P> {
+    fn default() -> Arrived<P> {
+        Arrived {
+            next: 0,
+            parts: BTreeMap::new(),
+            held: 0,
+        }
+    }
+}
+
+impl<P: Part> Arrived<P> {
+    /// Offset of the first byte that was not taken.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes that have arrived and were not taken.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// The part at `start` has arrived.
+    pub fn insert(&mut self, start: u64, part: P) {
+        self.held += part.length();
+        self.parts.insert(start, part);
+    }
+
+    /// Takes the next part in order, if it has arrived.
+    pub fn take(&mut self) -> Option<P> {
+        let first = self.parts.first_entry()?;
+        if *first.key() > self.next {
+            return None;
+        }
+        let part = first.remove();
+        self.next += part.length();
+        self.held -= part.length();
+        Some(part)
+    }
+}
+
+impl Arrived<u64> {
     /// Reads what the stream has. Returns the bytes that are in order with it, and whether the stream
     /// is complete.
     pub(crate) fn read(&mut self, connection: &mut Connection, stream: StreamId) -> (u64, bool) {
@@ -27,31 +92,15 @@ impl Arrived {
         };
         let is_complete = loop {
             match chunks.next(usize::MAX) {
-                Ok(Some(chunk)) => {
-                    self.insert(chunk.offset, chunk.offset + chunk.bytes.len() as u64);
-                }
+                Ok(Some(chunk)) => self.insert(chunk.offset, chunk.bytes.length()),
                 Ok(None) => break true,
                 Err(ReadError::Blocked | ReadError::Reset(_)) => break false,
             }
         };
         // The next `transmit` sends the windows that this opens.
         let _ = chunks.finalize();
+        while self.take().is_some() {}
         (self.next - before, is_complete)
-    }
-
-    /// The bytes from `start` to `end` have arrived.
-    fn insert(&mut self, start: u64, end: u64) {
-        if start > self.next {
-            let part = self.beyond.entry(start).or_insert(end);
-            *part = end.max(*part);
-            return;
-        }
-        self.next = self.next.max(end);
-        while let Some(part) = self.beyond.first_entry()
-            && *part.key() <= self.next
-        {
-            self.next = self.next.max(part.remove());
-        }
     }
 }
 
@@ -63,14 +112,16 @@ mod tests {
     #[test]
     fn what_is_behind_a_gap_waits_for_it() {
         let mut arrived = Arrived::default();
-        arrived.insert(10, 20);
-        arrived.insert(30, 40);
-        assert_eq!(arrived.next, 0);
+        arrived.insert(10, 10);
+        arrived.insert(30, 10);
+        assert_eq!(arrived.take(), None);
         arrived.insert(0, 10);
-        assert_eq!(arrived.next, 20);
-        arrived.insert(15, 30);
-        assert_eq!(arrived.next, 40);
-        assert!(arrived.beyond.is_empty());
+        assert_eq!((arrived.take(), arrived.take()), (Some(10), Some(10)));
+        assert_eq!(arrived.take(), None);
+        assert_eq!((arrived.next(), arrived.held()), (20, 10));
+        arrived.insert(20, 10);
+        assert_eq!((arrived.take(), arrived.take()), (Some(10), Some(10)));
+        assert_eq!((arrived.next(), arrived.held()), (40, 0));
     }
 
     proptest::proptest! {
@@ -81,10 +132,12 @@ mod tests {
             let mut arrived = Arrived::default();
             let mut seen = std::collections::BTreeSet::new();
             for part in order {
-                arrived.insert(part * 7, part * 7 + 7);
+                arrived.insert(part * 7, 7);
                 seen.insert(part);
+                while arrived.take().is_some() {}
                 let whole = (0..).take_while(|part| seen.contains(part)).count() as u64;
-                proptest::prop_assert_eq!(arrived.next, whole * 7);
+                proptest::prop_assert_eq!(arrived.next(), whole * 7);
+                proptest::prop_assert_eq!(arrived.held(), seen.len() as u64 * 7 - whole * 7);
             }
         }
     }

@@ -12,11 +12,12 @@
 //! - [`session`] is a cryptographic session that keeps every length of TLS 1.3 and costs no cipher.
 //! - [`controller`] runs bentpipe's congestion controls as quinn's controller, in the simulator and
 //!   in the gateway.
+//! - [`arrived`] puts in order what is read of a stream as it arrives, here and in the gateway.
 //! - [`wire`] reads datagrams as packets with their frames, for logs.
 //!
 //! The same seed and the same arrivals give the same bytes.
 
-mod arrived;
+pub mod arrived;
 mod clock;
 pub mod controller;
 mod datagrams;

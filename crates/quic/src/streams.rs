@@ -112,7 +112,7 @@ pub(crate) struct Exchanges {
     /// Responses that have arrived in whole and were not looked at yet, oldest first.
     responses: VecDeque<StreamId>,
     /// What of each stream has arrived, until it is complete.
-    incoming: BTreeMap<StreamId, Arrived>,
+    incoming: BTreeMap<StreamId, Arrived<u64>>,
     /// Requests or responses that have arrived in whole.
     pub(crate) completed: u64,
     has_answered: bool,

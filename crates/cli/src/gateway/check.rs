@@ -69,6 +69,9 @@ fn words(config: &Config) -> Vec<(&'static str, String)> {
         words.push(("HTTP CONNECT", listener(connect)));
     }
     words.push(("policy", policy(config)));
+    if config.tunnel.is_some() {
+        words.push(("sharing", sharing(config)));
+    }
     words.push((
         "limits",
         format!(
@@ -190,6 +193,37 @@ fn policy(config: &Config) -> String {
     }
     if !policy.allow.0.is_empty() {
         text.push_str(&format!("; but {}", list(&policy.allow)));
+    }
+    text
+}
+
+/// Who shares the link, and what holds for whom.
+fn sharing(config: &Config) -> String {
+    let subscribers = &config.subscribers;
+    let mut text = format!(
+        "by client, each an address of IPv4 (/{}) or a net of IPv6 (/{}), its connections second",
+        subscribers.ipv4_prefix, subscribers.ipv6_prefix
+    );
+    for plan in &subscribers.plans {
+        text.push_str(&format!(
+            "; `{}` ({}): weight {}",
+            plan.name, plan.nets, plan.weight
+        ));
+        if plan.together {
+            text.push_str(" for each net");
+        }
+        if let Some(cap) = plan.cap {
+            text.push_str(&format!(", at most {cap}"));
+        }
+        if let Some(quota) = plan.quota {
+            let (bytes, period) = (Bytes::new(quota.bytes), span(quota.period));
+            text.push_str(&format!(", {bytes} in {period} and then {}", quota.then));
+        }
+    }
+    match subscribers.classes.len() {
+        0 => {}
+        1 => text.push_str("; one class of connections"),
+        count => text.push_str(&format!("; {count} classes of connections")),
     }
     text
 }

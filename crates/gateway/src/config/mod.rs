@@ -13,6 +13,7 @@ mod policy;
 mod priority;
 mod read;
 mod role;
+mod subscribers;
 
 pub use entry::{Intercept, Listener};
 pub use limits::Limits;
@@ -24,6 +25,7 @@ pub use policy::Policy;
 pub use priority::{Priority, Urgency};
 pub use read::PORT;
 pub use role::{Answer, Role, Tunnel, WhenDown};
+pub use subscribers::{Class, Plan, Quota, Subscribers, WEIGHT};
 
 use bentpipe_document::reading::Declared;
 use bentpipe_document::schema::Section;
@@ -52,6 +54,8 @@ pub struct Config {
     pub policy: Policy,
     /// Which connections go first over the satellite.
     pub priority: Priority,
+    /// Who shares the link.
+    pub subscribers: Subscribers,
     /// Limits, beyond which connections bypass the gateway or are refused.
     pub limits: Limits,
     /// How the gateway shows itself.
@@ -80,6 +84,8 @@ bentpipe_document::table! {
     policy: policy::PolicyTable, or "its defaults";
     /// which connections go first over the satellite
     priority: priority::PriorityTable, or "small before bulk, all ports alike";
+    /// who shares the link: each subscriber an equal part, for all of its connections
+    subscribers: subscribers::SubscribersTable, or "each client's address";
     /// limits, beyond which new intercepted connections pass directly, SOCKS5 and CONNECT answer with an error, and a hub resets
     limits: limits::LimitsTable, or "its defaults";
     /// how the gateway shows itself
@@ -172,6 +178,9 @@ fn config(
     let connect = entry::connect(&reading, top.connect);
     let policy = reading.or_defaults(top.policy).and_then(policy::read);
     let priority = reading.or_defaults(top.priority).and_then(priority::read);
+    let subscribers = reading
+        .or_defaults(top.subscribers)
+        .and_then(|table| subscribers::read(role, table));
     let limits = reading.or_defaults(top.limits).and_then(limits::read);
     let status = reading
         .or_defaults(top.status)
@@ -189,6 +198,7 @@ fn config(
         connect: connect?,
         policy: policy?,
         priority: priority?,
+        subscribers: subscribers?,
         limits: limits?,
         status: status?,
         log: log?,

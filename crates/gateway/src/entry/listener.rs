@@ -90,6 +90,13 @@ impl Listener {
         })
     }
 
+    /// Lets it know the DSCP of the connections that come from now on.
+    pub(crate) fn keep_first_packets(&self) {
+        if let Err(error) = crate::sys::keep_first_packets(&self.socket) {
+            tracing::info!(%error, "connections have no DSCP here");
+        }
+    }
+
     /// Changes its settings.
     #[must_use]
     pub fn with(mut self, settings: Settings) -> Listener {

@@ -177,6 +177,8 @@ fn intercepted(tcp: TcpStream, client: SocketAddr, server: SocketAddr) -> Arriva
         open: Open {
             destination: server.into(),
             source: Some(client),
+            subscriber: None,
+            urgency: None,
             confirm: false,
         },
         first: Bytes::new(),
@@ -224,6 +226,8 @@ async fn read(shared: &Shared, mut tcp: TcpStream) -> Option<Arrival> {
         open: Open {
             destination,
             source: None,
+            subscriber: None,
+            urgency: None,
             confirm,
         },
         first,

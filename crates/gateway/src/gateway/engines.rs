@@ -149,6 +149,7 @@ fn carry(
 ) -> Result<Vec<Serving>, RunError> {
     let mut serving = Vec::with_capacity(listeners.len());
     for listener in listeners {
+        listener.keep_first_packets();
         let address = listener.address();
         let settings = listener.settings().clone();
         let (terminal, state) = (Arc::clone(terminal), Arc::clone(state));

@@ -44,6 +44,7 @@ pub fn text(state: &SharedState) -> String {
     }
     gauges(state, &mut page);
     associations(state, &mut page);
+    subscribers(state, &mut page);
     page
 }
 
@@ -139,6 +140,33 @@ fn associations(state: &SharedState, page: &mut String) {
     }
 }
 
+/// What each subscriber carried; all beyond a number of them together.
+fn subscribers(state: &SharedState, page: &mut String) {
+    let series = state.usages().series();
+    let all = [
+        (
+            "sent_bytes_total",
+            "bytes sent over the satellite for a subscriber",
+        ),
+        (
+            "received_bytes_total",
+            "bytes that came over the satellite for a subscriber",
+        ),
+        ("connections_total", "connections of a subscriber"),
+    ];
+    for (at, (name, meaning)) in all.into_iter().enumerate() {
+        let name = format!("{PREFIX}_subscriber_{name}");
+        head(page, &name, "counter", meaning);
+        for (subscriber, terminal, values) in &series {
+            let labels = match terminal.as_str() {
+                "" => format!("subscriber=\"{subscriber}\""),
+                terminal => format!("subscriber=\"{subscriber}\",terminal=\"{terminal}\""),
+            };
+            let _ = writeln!(page, "{name}{{{labels}}} {}", values[at]);
+        }
+    }
+}
+
 fn head(page: &mut String, name: &str, kind: &str, meaning: &str) {
     let _ = writeln!(page, "# HELP {name} {meaning}\n# TYPE {name} {kind}");
 }
@@ -154,12 +182,15 @@ mod tests {
         let state = SharedState::new(&config_from_str(text_of).unwrap());
         state.counters.bytes_to_satellite.add(7);
         state.counters.cut(crate::CloseReason::Refused).increment();
+        let holder = crate::usage::Holder::default();
+        state.usages().join(holder, &state.config()).sent(3);
         let page = text(&state);
         for line in [
             "# TYPE bentpipe_gateway_to_satellite_bytes_total counter",
             "bentpipe_gateway_to_satellite_bytes_total 7",
             "bentpipe_gateway_connections_active 0",
             "bentpipe_gateway_connections_cut_total{reason=\"refused\"} 1",
+            "bentpipe_gateway_subscriber_sent_bytes_total{subscriber=\"unknown\"} 3",
         ] {
             assert!(
                 page.lines().any(|it| it == line),

@@ -23,6 +23,9 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     };
     live("[link] rate", old.link.rate != new.link.rate);
     live("[policy]", old.policy != new.policy);
+    // Both hold for the connections that begin from now on.
+    live("[subscribers]", old.subscribers != new.subscribers);
+    live("[priority]", old.priority != new.priority);
     live(
         "[limits] connections",
         old.limits.connections != new.limits.connections,
@@ -54,7 +57,6 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     later("[intercept]", old.intercept != new.intercept);
     later("[socks]", old.socks != new.socks);
     later("[connect]", old.connect != new.connect);
-    later("[priority]", old.priority != new.priority);
     later("[status]", old.status != new.status);
     later(
         "[log]",

@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::tunnel::association::Lost;
+use crate::usage::Usages;
 use bentpipe_units::Rate;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -84,6 +85,7 @@ pub struct SharedState {
     number: AtomicU64,
     findings: Mutex<Vec<Finding>>,
     rate: watch::Sender<Option<Rate>>,
+    usages: Arc<Usages>,
 }
 
 impl fmt::Debug for SharedState {
@@ -145,6 +147,7 @@ impl SharedState {
             number: AtomicU64::new(0),
             findings: Mutex::default(),
             rate: watch::Sender::new(config.link.configured()),
+            usages: Arc::default(),
         })
     }
 
@@ -156,7 +159,13 @@ impl SharedState {
 
     /// Puts another configuration into force.
     pub fn set_config(&self, config: Arc<Config>) {
+        self.usages.renew(&config);
         self.config.send_replace(config);
+    }
+
+    /// What each subscriber carries.
+    pub(crate) fn usages(&self) -> &Arc<Usages> {
+        &self.usages
     }
 
     /// Lists an association until the guard is dropped. `peer` is the
@@ -286,6 +295,7 @@ impl SharedState {
             "verified_bits_per_second": self.verified().map(Rate::bps),
             "delivered_bits_per_second": self.delivered().bps(),
             "associations": associations,
+            "subscribers": self.usages.status(),
             "counters": numbers,
             "cut": cuts,
             "memory_resident_bytes": resident,

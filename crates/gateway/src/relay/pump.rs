@@ -157,8 +157,12 @@ async fn into_tunnel(
 ) -> Result<(), Broken> {
     loop {
         end.readable().await.map_err(Broken::Tcp)?;
-        // What is not read stays with its host.
-        let most = sender.room().await.min(MOST);
+        // What is not read stays with its host. An end needs no room.
+        let most = if end.has_bytes() {
+            sender.room().await.min(MOST)
+        } else {
+            1
+        };
         match read(end, most).map_err(Broken::Tcp)? {
             None => {}
             Some(data) if data.is_empty() => break,
@@ -215,6 +219,20 @@ async fn from_tunnel(
     end.finish().map_err(Broken::Tcp)
 }
 
+/// Waits for room at a host that reads quickly; `None` for one that does not.
+async fn soon_writable(end: &End, receiver: &mut Receiver) -> Option<Result<(), CloseReason>> {
+    let mut late = pin!(tokio::time::sleep(SLOW));
+    loop {
+        let fills = receiver.has_gaps();
+        tokio::select! {
+            biased;
+            ready = end.writable() => return Some(ready),
+            () = late.as_mut() => return None,
+            () = receiver.fill(), if fills => {}
+        }
+    }
+}
+
 /// Writes all chunks, and what arrives while the host is too slow for them.
 async fn write(
     end: &End,
@@ -234,7 +252,7 @@ async fn write(
             Ok(rustix::io::writev(end.tcp(), &slices[..count])?)
         });
         let Some(mut wrote) = wrote.map_err(Broken::Tcp)? else {
-            if let Ok(ready) = timeout(SLOW, end.writable()).await {
+            if let Some(ready) = soon_writable(end, receiver).await {
                 ready.map_err(Broken::Tcp)?;
                 continue;
             }

@@ -52,6 +52,7 @@ impl Slow {
         let mut before = u64::MAX;
         let outcome = loop {
             let takes = receiver.takes_ahead() && !self.ended && held.length < AHEAD;
+            let fills = !takes && receiver.has_gaps();
             let behind = if takes || self.ended {
                 0
             } else {
@@ -68,7 +69,7 @@ impl Slow {
                 biased;
                 ready = end.writable() => break ready.map_err(Broken::Tcp),
                 () = stall.is_cut() => return Err(Broken::Tunnel(CloseReason::Limit)),
-                more = receiver.receive(AHEAD), if takes => match more {
+                more = more(receiver, takes), if takes || fills => match more {
                     Ok(Some(bytes)) => held.push(&bytes),
                     // The receiver reports it again when what is before it is written.
                     Ok(None) | Err(_) => self.ended = true,
@@ -80,6 +81,15 @@ impl Slow {
         *chunks = held.into_chunks();
         outcome
     }
+}
+
+/// What arrives next: for the host where it `takes` it, otherwise to be kept by the receiver.
+async fn more(receiver: &mut Receiver, takes: bool) -> Result<Option<Bytes>, CloseReason> {
+    if takes {
+        return receiver.receive(AHEAD).await;
+    }
+    receiver.fill().await;
+    Ok(Some(Bytes::new()))
 }
 
 /// Bytes in few buffers that hold nothing else.

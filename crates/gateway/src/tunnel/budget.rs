@@ -5,7 +5,9 @@
 //! packet switches", 1998): a stream may hold as much as is free, so that some always remains free
 //! for new ones. What they may hold together is a few times what the link has under way: more would
 //! not make it faster, and would take the window that all streams of an association share at the
-//! other box, so that small requests wait for it.
+//! other box, so that small requests wait for it. A stream holds no more than a window of it, from its
+//! first byte that is not acknowledged on, which bounds what the other box may have to hold behind
+//! that byte.
 //!
 //! *Receiving.* Data for a host that does not read stays in this box: in its own memory, in the
 //! socket to the host, and in QUIC's buffers. All three are counted. QUIC's are bounded by the
@@ -97,6 +99,12 @@ impl Budget {
         self.window
     }
 
+    /// Number of streams that get nothing on.
+    #[cfg(test)]
+    pub(crate) fn stalled(&self) -> u64 {
+        self.readers.count()
+    }
+
     /// An account for a host that reads slowly.
     pub(crate) fn stall(self: &Arc<Budget>) -> Stall {
         Stall::new(Arc::clone(self))
@@ -149,6 +157,7 @@ impl Account {
         let sending = sending.saturating_sub(budget.unacknowledged());
         let free = sending.min(budget.memory.saturating_sub(budget.held()));
         free.max(budget.least())
+            .min(budget.window)
             .saturating_sub(stream.held.load(Relaxed))
     }
 
@@ -244,7 +253,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_may_hold_what_is_free_and_leaves_room_for_others() {
-        let budget = Budget::new(1_000_000, 1_000_000, 100_000);
+        let budget = Budget::new(1_000_000, 1_000_000, 1_000_000);
         let greedy = budget.account();
         let mut held = Vec::new();
         while greedy.has_room() {
@@ -260,6 +269,18 @@ mod tests {
         timeout(PATIENCE, greedy.room()).await.unwrap();
         drop(held);
         assert_eq!(budget.held(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_holds_a_window_at_most() {
+        let budget = Budget::new(1_000_000, 1_000_000, 100_000);
+        let account = budget.account();
+        let held = account.hold(Bytes::from(vec![0; 99_999]));
+        assert_eq!(account.left(), 1);
+        let more = account.hold(Bytes::from(vec![0; 1]));
+        assert!(timeout(PATIENCE, account.room()).await.is_err());
+        drop((held, more));
+        assert!(account.has_room());
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,10 +5,11 @@
 //! | bytes | meaning |
 //! |---|---|
 //! | 1 | version, 1 |
-//! | 1 | bits 0 and 1: kind of the destination (0 IPv4, 1 IPv6, 2 name); bits 2 and 3: kind of the source (0 none, 1 IPv4, 2 IPv6); bit 4: an answer is awaited; others 0 |
+//! | 1 | bits 0 and 1: kind of the destination (0 IPv4, 1 IPv6, 2 name); bits 2 and 3: kind of the source (0 none, 1 IPv4, 2 IPv6); bit 4: an answer is awaited; bit 7: whose the connection is follows; others 0 |
 //! | 4, 16, or 1 + n | destination: the address, or the length of the name (1 to 255) and the name in UTF-8 |
 //! | 2 | port of the destination, most significant byte first |
 //! | 0, 6 or 18 | source: address and port |
+//! | 0, 5 or 17 | whose it is, where the source does not say it: bit 0 the kind (0 IPv4, 1 IPv6), bits 1 and 2 its urgency (0 not said, 1 first, 2 normal, 3 background), and address. A terminal sends it to a hub that says after its [`Welcome`] that it understands it |
 //!
 //! followed by the client's data. If an answer is expected, the hub begins its direction with
 //! [`CONNECTED`]; a refusal is a reset with its [`CloseReason`](crate::close_reason::CloseReason).
@@ -29,6 +30,7 @@ mod resume;
 pub use resume::Resume;
 pub(crate) use resume::{RESUMED_LENGTH, decode_resumed, encode_resume, encode_resumed};
 
+use crate::config::Urgency;
 use crate::{Destination, Open};
 use bytes::Bytes;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -38,7 +40,7 @@ const VERSION: u8 = 1;
 /// Longest name of a host, bytes.
 pub const MOST_NAME: usize = 255;
 /// Maximum encoded length of [`Open`], bytes.
-pub const MOST_OPEN: usize = 2 + 1 + MOST_NAME + 2 + 18;
+pub const MOST_OPEN: usize = 2 + 1 + MOST_NAME + 2 + 18 + 17;
 /// The answer that the server has accepted the connection.
 pub const CONNECTED: u8 = 1;
 
@@ -47,6 +49,7 @@ const CONFIRM: u8 = 1 << 4;
 const MEASURE: u8 = 1 << 5;
 const MEASURE_DOWN: u8 = MEASURE | 1;
 const RESUME: u8 = 1 << 6;
+const SUBSCRIBER: u8 = 1 << 7;
 
 /// Bytes that are no request for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +57,9 @@ pub enum Malformed {
     /// Another version of the protocol.
     #[error("version {0} of the protocol, where this box has version {VERSION}")]
     Version(u8),
+    /// A kind of address that is none.
+    #[error("an address of kind {0}")]
+    Kind(u8),
     /// Bits that mean nothing.
     #[error("flags {0:#04x}, which mean nothing")]
     Flags(u8),
@@ -81,7 +87,8 @@ pub fn encode(open: &Open, out: &mut Vec<u8>) -> Result<(), Malformed> {
         .source
         .map_or(0, |source| 1 + u8::from(source.is_ipv6()));
     let confirm = if open.confirm { CONFIRM } else { 0 };
-    out.extend([VERSION, destination | source << 2 | confirm]);
+    let subscriber = open.subscriber.map_or(0, |_| SUBSCRIBER);
+    out.extend([VERSION, destination | source << 2 | confirm | subscriber]);
     match &open.destination {
         Destination::Address(address) => put_ip(address.ip(), out),
         Destination::Name { host, .. } => {
@@ -94,6 +101,16 @@ pub fn encode(open: &Open, out: &mut Vec<u8>) -> Result<(), Malformed> {
     if let Some(source) = open.source {
         put_ip(source.ip(), out);
         out.extend(source.port().to_be_bytes());
+    }
+    if let Some(subscriber) = open.subscriber {
+        let urgency: u8 = match open.urgency {
+            None => 0,
+            Some(Urgency::First) => 1,
+            Some(Urgency::Normal) => 2,
+            Some(Urgency::Background) => 3,
+        };
+        out.push(u8::from(subscriber.is_ipv6()) | urgency << 1);
+        put_ip(subscriber, out);
     }
     Ok(())
 }
@@ -121,7 +138,7 @@ pub fn decode(bytes: &[u8]) -> Result<Option<(Open, usize)>, Malformed> {
         return Ok(None);
     };
     let (destination, source) = (flags & 3, flags >> 2 & 3);
-    if flags >= CONFIRM << 1 || destination == 3 || source == 3 {
+    if flags & (MEASURE | RESUME) != 0 || destination == 3 || source == 3 {
         return Err(Malformed::Flags(flags));
     }
     reader.at = 2;
@@ -135,9 +152,18 @@ pub fn decode(bytes: &[u8]) -> Result<Option<(Open, usize)>, Malformed> {
             some => some,
         },
     };
+    let (subscriber, urgency) = match flags & SUBSCRIBER {
+        0 => (None, None),
+        _ => match reader.subscriber()? {
+            None => return Ok(None),
+            Some((subscriber, urgency)) => (Some(subscriber), urgency),
+        },
+    };
     let open = Open {
         destination,
         source,
+        subscriber,
+        urgency,
         confirm: flags & CONFIRM != 0,
     };
     Ok(Some((open, reader.at)))
@@ -163,13 +189,31 @@ impl Reader<'_> {
         self.array().map(u16::from_be_bytes)
     }
 
-    fn address(&mut self, v6: bool) -> Option<SocketAddr> {
-        let ip = if v6 {
+    fn ip(&mut self, v6: bool) -> Option<IpAddr> {
+        Some(if v6 {
             IpAddr::V6(Ipv6Addr::from(self.array::<16>()?))
         } else {
             IpAddr::V4(Ipv4Addr::from(self.array::<4>()?))
-        };
+        })
+    }
+
+    fn address(&mut self, v6: bool) -> Option<SocketAddr> {
+        let ip = self.ip(v6)?;
         Some(SocketAddr::new(ip, self.port()?))
+    }
+
+    fn subscriber(&mut self) -> Result<Option<(IpAddr, Option<Urgency>)>, Malformed> {
+        let Some([kind]) = self.array() else {
+            return Ok(None);
+        };
+        let urgency = match kind >> 1 {
+            0 => None,
+            1 => Some(Urgency::First),
+            2 => Some(Urgency::Normal),
+            3 => Some(Urgency::Background),
+            _ => return Err(Malformed::Kind(kind)),
+        };
+        Ok(self.ip(kind & 1 != 0).map(|ip| (ip, urgency)))
     }
 
     fn destination(&mut self, kind: u8) -> Result<Option<Destination>, Malformed> {
@@ -296,6 +340,10 @@ impl Hello {
     }
 }
 
+/// Follows [`Welcome`] on the first stream of an association where the hub understands whose a
+/// connection is. Older hubs send nothing there, and older terminals do not read it.
+pub(crate) const UNDERSTANDS_SUBSCRIBERS: u8 = 1;
+
 /// What the hub answers to [`Hello`]: the terminal is authenticated and served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Welcome {
@@ -345,10 +393,17 @@ mod tests {
         let name = ("[a-z0-9.-]{1,255}|[\u{e0}-\u{ff}]{1,127}", any::<u16>())
             .prop_map(|(host, port)| Destination::Name { host, port });
         let destination = prop_oneof![address().prop_map(Destination::Address), name];
-        (destination, proptest::option::of(address()), any::<bool>()).prop_map(
-            |(destination, source, confirm)| Open {
+        let source = proptest::option::of(address());
+        let urgency = [Urgency::First, Urgency::Normal, Urgency::Background];
+        let urgency = proptest::option::of(proptest::sample::select(urgency.to_vec()));
+        let subscriber = (address().prop_map(|it| it.ip()), urgency);
+        let subscriber = proptest::option::of(subscriber);
+        (destination, source, subscriber, any::<bool>()).prop_map(
+            |(destination, source, subscriber, confirm)| Open {
                 destination,
                 source,
+                subscriber: subscriber.map(|it| it.0),
+                urgency: subscriber.and_then(|it| it.1),
                 confirm,
             },
         )
@@ -397,12 +452,16 @@ mod tests {
         assert_eq!(decode(&[1, 3]), Err(Malformed::Flags(3)));
         assert_eq!(decode(&[1, 0x20]), Err(Malformed::Flags(0x20)));
         assert_eq!(decode(&[1, 2, 0]), Err(Malformed::Name));
+        let subscriber = [1, 0x80, 192, 0, 2, 1, 0, 80, 8];
+        assert_eq!(decode(&subscriber), Err(Malformed::Kind(8)));
         assert_eq!(decode(&[1, 2, 1, b' ']), Err(Malformed::Name));
         for host in [String::new(), "a".repeat(256), "a b".to_owned()] {
             let mut out = Vec::new();
             let open = Open {
                 destination: Destination::Name { host, port: 1 },
                 source: None,
+                subscriber: None,
+                urgency: None,
                 confirm: false,
             };
             assert_eq!(encode(&open, &mut out), Err(Malformed::Name));

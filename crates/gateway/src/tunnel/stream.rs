@@ -2,17 +2,19 @@
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
 //! A stream of QUIC may become a TLS connection on its way: see [`super::moving`].
 
+mod ordered;
 mod receiver;
+mod writing;
 
 use super::budget::{Account, Budget};
 use super::fallback::{TlsEnd, TlsReceiver, TlsSender};
 use super::moving::{MOVED, Phase, Route};
-use super::priority::{Rank, Ranks};
+use super::sharing::{Gate, Subscriber};
 use crate::CloseReason;
 use crate::config::Urgency;
+use crate::usage::{Allowance, Member};
 use bytes::Bytes;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The sending half. Dropped before its end, it cuts its direction: only
 /// [`Sender::finish`] ends it clean.
@@ -20,7 +22,9 @@ use std::time::Instant;
 pub struct Sender {
     half: SendingHalf,
     ended: bool,
-    rank: Option<Rank>,
+    turn: Option<writing::Turn>,
+    member: Option<Arc<Member>>,
+    allowance: Option<Allowance>,
     account: Option<Account>,
     route: Option<Arc<Route>>,
 }
@@ -45,6 +49,8 @@ pub struct Receiver {
     received: u64,
     /// Bytes that TLS brings and QUIC has brought already.
     known: u64,
+    /// Whose the connection is.
+    member: Option<Arc<Member>>,
 }
 
 /// Bytes that a connection of the fallback holds beside what was received: the reader's buffer, the
@@ -53,7 +59,7 @@ const CARRIER: u64 = 64 * 1024;
 
 #[derive(Debug)]
 enum ReceivingHalf {
-    Quic(quinn::RecvStream),
+    Quic(quinn::RecvStream, ordered::Ordered),
     Tls(TlsReceiver),
 }
 
@@ -62,7 +68,9 @@ impl Sender {
         Sender {
             half: SendingHalf::Quic(stream),
             ended: false,
-            rank: None,
+            turn: None,
+            member: None,
+            allowance: None,
             account: None,
             route: None,
         }
@@ -82,9 +90,9 @@ impl Sender {
         }
     }
 
-    /// Adds a place among all streams of this box.
-    pub(crate) fn ranked(mut self, ranks: &Arc<Ranks>) -> Sender {
-        self.rank = Some(Rank::new(Arc::clone(ranks)));
+    /// Adds its turns among all streams of its association.
+    pub(crate) fn shared(mut self, gate: &Arc<Gate>) -> Sender {
+        self.turn = Some(writing::Turn::new(gate));
         self
     }
 
@@ -94,105 +102,28 @@ impl Sender {
         self
     }
 
-    /// Sets how urgent the connection is.
-    pub(crate) fn classify(&mut self, urgency: Urgency) {
-        if let Some(rank) = &mut self.rank {
-            rank.classify(urgency);
+    /// Sets how urgent the connection is, and whose.
+    pub(crate) fn classify(&mut self, urgency: Urgency, subscriber: Subscriber, of: &Arc<Member>) {
+        self.member = Some(Arc::clone(of));
+        if let Some(turn) = &mut self.turn {
+            turn.classify(urgency, subscriber);
         }
+    }
+
+    /// True where the other box understands whose a connection is.
+    pub(crate) fn names_subscriber(&self) -> bool {
+        self.turn.as_ref().is_some_and(writing::Turn::names)
     }
 
     pub(crate) const fn tls(half: TlsSender) -> Sender {
         Sender {
             half: SendingHalf::Tls(half),
             ended: false,
-            rank: None,
+            turn: None,
+            member: None,
+            allowance: None,
             account: None,
             route: None,
-        }
-    }
-
-    /// Waits until there is memory for more, and returns for how many bytes, at least 1.
-    pub(crate) async fn room(&mut self) -> usize {
-        loop {
-            let Some(account) = &self.account else {
-                return usize::MAX;
-            };
-            let moves = async {
-                match (&self.half, &self.route) {
-                    (SendingHalf::Quic(_), Some(route)) => route.moves().await,
-                    _ => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                () = account.room() => {
-                    return usize::try_from(account.left()).unwrap_or(usize::MAX).max(1);
-                }
-                () = moves => {}
-            }
-            // Where it errs, whoever sends finds it.
-            if self.settle().await.is_err() {
-                return 1;
-            }
-        }
-    }
-
-    /// Sends `data`; waits while the other end has no room, or this box has not.
-    ///
-    /// # Errors
-    /// Why the other end wants no more, that the association is lost, or that the
-    /// stream has to make room for others.
-    pub async fn send(&mut self, data: Bytes) -> Result<(), CloseReason> {
-        if let Some(account) = &self.account
-            && !account.has_room()
-        {
-            let stopped = self.stopped();
-            tokio::select! {
-                _ = self.room() => {}
-                why = stopped => return Err(why),
-            }
-        }
-        loop {
-            self.settle().await?;
-            match &mut self.half {
-                SendingHalf::Tls(half) => {
-                    let data = match &self.account {
-                        Some(account) => account.hold(data),
-                        None => data,
-                    };
-                    return half.send(data).await;
-                }
-                SendingHalf::Quic(stream) => {
-                    let rank = self.rank.as_mut();
-                    if let Some(priority) = rank.and_then(|it| it.write(data.len(), Instant::now()))
-                    {
-                        // An error means that the stream has ended, as the write finds.
-                        let _ = stream.set_priority(priority);
-                    }
-                    let Some(account) = &self.account else {
-                        return stream.write_chunk(data).await.map_err(of_write);
-                    };
-                    let length = data.len() as u64;
-                    let (held, kept) = account.keep(data.clone());
-                    let Some(route) = &self.route else {
-                        return stream.write_chunk(held).await.map_err(of_write);
-                    };
-                    let route = Arc::clone(route);
-                    if !route.note_sent(&kept, length) {
-                        continue;
-                    }
-                    // `held` stays until it is known who carries it.
-                    let written = tokio::select! {
-                        biased;
-                        written = stream.write_chunk(held.clone()) => written,
-                        () = route.moves() => return Ok(()),
-                    };
-                    return match written.map_err(of_write) {
-                        Err(why) if !route.settles().await => Err(why),
-                        _ => Ok(()),
-                    };
-                }
-            }
         }
     }
 
@@ -209,6 +140,7 @@ impl Sender {
         if let Some(account) = &mut self.account {
             account.renew();
         }
+        self.turn = None;
         other.ended = true;
         if needed {
             other.linger();

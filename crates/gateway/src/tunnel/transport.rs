@@ -7,9 +7,9 @@ use super::controller::{Choice, Factory};
 use super::keys::Identity;
 use super::known::{self, Knowledge};
 use super::measured;
-use super::priority::Ranks;
 use super::resume::{self, Memory};
 use super::shaper::Shaper;
+use super::sharing::Gate;
 use super::socket::ShapedSocket;
 use super::verified::Verified;
 use crate::config::{Config, Tunnel};
@@ -106,7 +106,6 @@ pub(crate) fn endpoint(
 #[derive(Debug)]
 pub(crate) struct Sending {
     knowledge: Arc<Knowledge>,
-    ranks: Arc<Ranks>,
     budget: Arc<Budget>,
     choice: Choice,
     outage: Duration,
@@ -140,7 +139,6 @@ impl Sending {
         measured::start(&knowledge, memory, &budget, state);
         tokio::spawn(budget::keep(Arc::downgrade(&budget), Arc::clone(state)));
         Ok(Sending {
-            ranks: Ranks::new(Arc::clone(&knowledge)),
             knowledge,
             choice,
             outage: tunnel.outage,
@@ -155,18 +153,14 @@ impl Sending {
         &self.knowledge
     }
 
-    /// The order of all streams.
-    pub(crate) const fn ranks(&self) -> &Arc<Ranks> {
-        &self.ranks
-    }
-
     /// The memory of all streams.
     pub(crate) const fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// The settings of an association with the box at `peer`, for either side.
-    pub(crate) fn transport(&self, peer: SocketAddr) -> TransportConfig {
+    /// The settings of an association with the box at `peer`, for either side, and the turns of its
+    /// streams: those of one association at a time.
+    pub(crate) fn transport(&self, peer: SocketAddr) -> (TransportConfig, Arc<Gate>) {
         let mut transport = TransportConfig::default();
         // The heartbeat keeps the association and any NAT on the way alive.
         transport.keep_alive_interval(None);
@@ -202,6 +196,7 @@ impl Sending {
         transport.ack_frequency_config(Some(acks));
         let shaped = self.knowledge.shaper().peer(peer);
         let knowledge = Arc::clone(&self.knowledge);
+        let gate = Gate::new(&knowledge, &shaped);
         let control = Verified {
             inner: Arc::new(Factory::new(
                 self.choice.clone(),
@@ -213,8 +208,11 @@ impl Sending {
             peer: shaped,
             address: peer,
         };
-        transport.congestion_controller_factory(Arc::new(Openable(Arc::new(control))));
-        transport
+        transport.congestion_controller_factory(Arc::new(Openable {
+            inner: Arc::new(control),
+            gate: Arc::clone(&gate),
+        }));
+        (transport, gate)
     }
 }
 

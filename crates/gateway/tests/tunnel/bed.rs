@@ -12,12 +12,12 @@ use bentpipe_gateway::{Destination, Open};
 use bytes::Bytes;
 use socket2::SockRef;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use tokio::task::JoinHandle;
 
 /// Aborts a task when it is dropped.
@@ -40,6 +40,8 @@ pub(crate) struct Keys {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) terminal: Identity,
     pub(crate) hub: Identity,
+    /// The link that both boxes are told.
+    pub(crate) link: &'static str,
 }
 
 impl Keys {
@@ -55,6 +57,7 @@ impl Keys {
             folder,
             terminal,
             hub,
+            link: "rate = \"200 Mbit/s\"\nrtt = \"20 ms\"\n",
         }
     }
 
@@ -72,8 +75,9 @@ impl Keys {
             ),
         };
         let text = format!(
-            "role = \"{role}\"\n{ways_in}[link]\nrate = \"200 Mbit/s\"\nrtt = \"20 ms\"\n\
-             [tunnel]\naddress = \"{address}\"\nkey = \"{role}.key\"\npeers = [\"{peer}\"]\n{more}"
+            "role = \"{role}\"\n{ways_in}[link]\n{link}\
+             [tunnel]\naddress = \"{address}\"\nkey = \"{role}.key\"\npeers = [\"{peer}\"]\n{more}",
+            link = self.link,
         );
         let path = self.path().join(format!("{role}.toml"));
         Config::read(&path, &text).unwrap_or_else(|errors| panic!("{errors}"))
@@ -148,7 +152,17 @@ impl Bed {
     }
 
     async fn start_with(more: &str, set: impl FnOnce(&mut Proxy)) -> Bed {
-        let keys = Keys::make();
+        Bed::start_between(Keys::make(), more, set).await
+    }
+
+    /// One over a link of which both boxes are told this.
+    pub(crate) async fn start_over(link: &'static str, more: &str) -> Bed {
+        let mut keys = Keys::make();
+        keys.link = link;
+        Bed::start_between(keys, more, |_| {}).await
+    }
+
+    async fn start_between(keys: Keys, more: &str, set: impl FnOnce(&mut Proxy)) -> Bed {
         let hub = keys.hub(ANY, more);
         let mut proxy = Proxy::start(hub.address().unwrap()).await;
         set(&mut proxy);
@@ -175,10 +189,21 @@ pub(crate) async fn connect(
     server: SocketAddr,
     confirm: bool,
 ) -> TcpStream {
+    connect_from(terminal, ANY.ip(), server, confirm).await
+}
+
+/// The same of the client at this address of the loopback interface.
+pub(crate) async fn connect_from(
+    terminal: &Arc<Terminal>,
+    client: IpAddr,
+    server: SocketAddr,
+    confirm: bool,
+) -> TcpStream {
     let listener = TcpListener::bind(ANY).await.unwrap();
-    let client = TcpStream::connect(listener.local_addr().unwrap())
-        .await
-        .unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((client, 0).into()).unwrap();
+    let connected = socket.connect(listener.local_addr().unwrap());
+    let client = connected.await.unwrap();
     let (tcp, _) = listener.accept().await.unwrap();
     SockRef::from(&tcp)
         .set_linger(Some(Duration::ZERO))
@@ -189,6 +214,8 @@ pub(crate) async fn connect(
         open: Open {
             destination: Destination::Address(server),
             source: None,
+            subscriber: None,
+            urgency: None,
             confirm,
         },
         first: Bytes::new(),
@@ -203,6 +230,9 @@ pub(crate) async fn connect(
     client
 }
 
+/// Bytes of a datagram that is full.
+const FULL: usize = 1200;
+
 /// Passes datagrams between terminals and the hub, or loses them.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
@@ -213,6 +243,8 @@ pub(crate) struct Proxy {
     down_dark: Arc<AtomicBool>,
     /// Bytes a second that pass in each direction.
     police: Arc<AtomicU64>,
+    /// Full datagrams of the terminal's of which every second is lost.
+    halved: Arc<AtomicU64>,
     hub: SocketAddr,
     _udp: Task,
     tcp: Option<Task>,
@@ -235,6 +267,8 @@ impl Proxy {
         let down_dark = Arc::new(AtomicBool::new(false));
         let is_down_dark = Arc::clone(&down_dark);
         let police = Arc::new(AtomicU64::new(u64::MAX));
+        let halved = Arc::new(AtomicU64::new(0));
+        let left = Arc::clone(&halved);
         let (mut up_police, mut down_police) = (Policer::new(&police), Policer::new(&police));
         let task = Task::spawn(async move {
             let mut terminal = None;
@@ -243,7 +277,10 @@ impl Proxy {
                 tokio::select! {
                     Ok((n, from)) = front.recv_from(&mut up) => {
                         terminal = Some(from);
-                        let lost = is_dark.load(Ordering::Relaxed) || is_up_dark.load(Ordering::Relaxed);
+                        let dark = is_dark.load(Ordering::Relaxed) || is_up_dark.load(Ordering::Relaxed);
+                        let counts = |left: u64| left.checked_sub(u64::from(n >= FULL));
+                        let count = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counts);
+                        let lost = dark || count.is_ok_and(|left| n >= FULL && left % 2 == 0);
                         if !lost && up_police.passes(n) {
                             let _ = back.send_to(&up[..n], hub).await;
                         }
@@ -264,6 +301,7 @@ impl Proxy {
             up_dark,
             down_dark,
             police,
+            halved,
             hub,
             _udp: task,
             tcp: None,
@@ -295,6 +333,16 @@ impl Proxy {
     /// Drops datagrams beyond this many bytes a second in each direction.
     pub(crate) fn police(&self, rate: u64) {
         self.police.store(rate, Ordering::Relaxed);
+    }
+
+    /// Loses every second of so many full datagrams that the terminal sends from now on.
+    pub(crate) fn halve_upward(&self, datagrams: u64) {
+        self.halved.store(datagrams, Ordering::Relaxed);
+    }
+
+    /// How many of these have not been sent yet.
+    pub(crate) fn halved(&self) -> u64 {
+        self.halved.load(Ordering::Relaxed)
     }
 
     /// Loses what the terminal sends, and nothing of the hub's.

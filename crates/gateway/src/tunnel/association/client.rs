@@ -6,10 +6,11 @@ use super::{
 use crate::CloseReason;
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
-use crate::tunnel::codec::{Direction, Hello, Welcome};
+use crate::tunnel::codec::{Direction, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
 use crate::tunnel::fallback::{Pool, Settings};
 use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
 use crate::tunnel::moving::Streams;
+use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, Sending};
 use quinn::crypto::rustls::QuicClientConfig;
@@ -55,6 +56,8 @@ struct Shared {
     fallback: Option<Arc<Pool>>,
     suspect: mpsc::Sender<Direction>,
     sending: Sending,
+    /// The turns of the streams of the association that stands.
+    gate: Arc<Gate>,
 }
 
 /// The association that stands.
@@ -83,7 +86,8 @@ impl Client {
         let quic = QuicClientConfig::try_from(tls).map_err(io::Error::other)?;
         let mut client = ClientConfig::new(Arc::new(quic));
         let sending = Sending::new(config, tunnel, state)?;
-        client.transport_config(Arc::new(sending.transport(tunnel.address)));
+        let (transport, gate) = sending.transport(tunnel.address);
+        client.transport_config(Arc::new(transport));
         let shaper = sending.knowledge().shaper();
         let (suspect, suspicions) = mpsc::channel(1);
         let handshake = HANDSHAKE.max(8 * config.link.rtt);
@@ -113,6 +117,7 @@ impl Client {
             fallback,
             suspect,
             sending,
+            gate,
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
@@ -175,7 +180,7 @@ impl Client {
                     let index = send.id().index();
                     let budget = self.shared.sending.budget();
                     let sender = Sender::quic(send)
-                        .ranked(self.shared.sending.ranks())
+                        .shared(&self.shared.gate)
                         .budgeted(budget);
                     let receiver = Receiver::quic(receive).budgeted(budget);
                     return Ok(match current.streams {
@@ -262,7 +267,10 @@ impl Shared {
                 .await?;
             // The hub has authenticated this box only when it answers.
             match greet(&connection, self.hello).await {
-                Ok(_) => Ok(connection),
+                Ok(understands_subscribers) => {
+                    self.gate.open(understands_subscribers);
+                    Ok(connection)
+                }
                 Err(Some(lost)) => Err(lost),
                 Err(None) => {
                     connection.close(Close::Protocol.code(), &[]);
@@ -298,7 +306,7 @@ impl Shared {
         let lost = heartbeat::keep(connection, |beat| {
             listed.note_lost(beat.lost);
             let outage = beat.lost.is_some();
-            let up = throttle.suspects(Instant::now(), outage, &beat.stats);
+            let up = throttle.suspects(Instant::now(), outage, self.gate.waited(), &beat.stats);
             if up || beat.warned {
                 let direction = if up { Direction::Up } else { Direction::Down };
                 // Where one is being looked into, this one waits for its successor.
@@ -338,14 +346,15 @@ impl Shared {
         })
         .await;
         self.current.send_replace(None);
+        self.gate.close();
         counters.associations_lost.increment();
         lost
     }
 }
 
-/// Sends the greeting on the first stream and waits for the hub's. `Err(None)` is an
-/// answer that makes no sense.
-async fn greet(connection: &Connection, hello: Hello) -> Result<Welcome, Option<ConnectionError>> {
+/// Sends the greeting on the first stream and waits for the hub's; true where the hub understands whose
+/// a connection is. `Err(None)` is an answer that makes no sense.
+async fn greet(connection: &Connection, hello: Hello) -> Result<bool, Option<ConnectionError>> {
     let lost = |connection: &Connection| connection.close_reason();
     let (mut send, mut receive) = connection.open_bi().await.map_err(Some)?;
     if send.write_all(&hello.encode()).await.is_err() {
@@ -357,5 +366,9 @@ async fn greet(connection: &Connection, hello: Hello) -> Result<Welcome, Option<
     if receive.read_exact(&mut bytes).await.is_err() {
         return Err(lost(connection));
     }
-    Welcome::decode(bytes).map_err(|_| None)
+    // An older hub has nothing more to say.
+    let mut more = [0];
+    let _ = receive.read_exact(&mut more).await;
+    Welcome::decode(bytes).map_err(|_| None)?;
+    Ok(more[0] & UNDERSTANDS_SUBSCRIBERS != 0)
 }

@@ -4,6 +4,8 @@
 //! longer intervals. Each heartbeat therefore opens the window for two packets beyond what is in
 //! flight; the first acknowledgement closes it.
 
+use crate::tunnel::sharing::Gate;
+use bentpipe_units::Rate;
 use quinn::Connection;
 use quinn::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use quinn_proto::RttEstimator;
@@ -15,18 +17,25 @@ use std::time::{Duration, Instant};
 /// What a heartbeat may send, bytes: two packets, one of which may carry data that
 /// waits.
 const ALLOWANCE: u64 = 2 * 1500;
+/// Least room for a packet, bytes.
+const PACKET: u64 = 1200;
 /// What a round trip may exceed twice the smoothed one by and still count in full.
 const SLACK: Duration = Duration::from_millis(100);
 
-/// Makes congestion controls that heartbeats can open.
-pub(crate) struct Openable<F>(pub(crate) Arc<F>);
+/// Makes congestion controls that heartbeats can open, and that tell a [`Gate`] what is sent.
+pub(crate) struct Openable<F> {
+    pub(crate) inner: Arc<F>,
+    pub(crate) gate: Arc<Gate>,
+}
 
 impl<F: ControllerFactory + Send + Sync + 'static> ControllerFactory for Openable<F> {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
         Box::new(Opening {
-            inner: Arc::clone(&self.0).build(now, current_mtu),
+            inner: Arc::clone(&self.inner).build(now, current_mtu),
             state: Arc::default(),
+            gate: Arc::clone(&self.gate),
             newest: None,
+            rtt: Duration::ZERO,
         })
     }
 }
@@ -82,8 +91,24 @@ impl Acknowledged {
 struct Opening {
     inner: Box<dyn Controller>,
     state: Arc<State>,
+    gate: Arc<Gate>,
     /// When the newest packet of the current acknowledgement was sent.
     newest: Option<Instant>,
+    /// The smoothed round trip.
+    rtt: Duration,
+}
+
+impl Opening {
+    /// Whether the window has no room for a packet.
+    fn is_full(&self) -> bool {
+        self.state.in_flight.load(Relaxed) + PACKET > self.window()
+    }
+
+    /// What the window allows in a round trip.
+    fn allowed(&self) -> Option<Rate> {
+        let seconds = self.rtt.as_secs_f64();
+        (seconds > 0.0).then(|| Rate::from_bps_f64(self.inner.window() as f64 * 8.0 / seconds))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -108,6 +133,7 @@ impl Controller for Opening {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.state.in_flight.fetch_add(bytes, Relaxed);
         self.inner.on_sent(now, bytes, last_packet_number);
+        self.gate.sent(bytes, self.is_full());
     }
 
     fn on_ack(
@@ -119,6 +145,7 @@ impl Controller for Opening {
         rtt: &RttEstimator,
     ) {
         self.newest = self.newest.max(Some(sent));
+        self.rtt = rtt.get();
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
     }
 
@@ -136,6 +163,8 @@ impl Controller for Opening {
         }
         self.inner
             .on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
+        self.gate
+            .acknowledged(self.is_full(), app_limited, self.allowed());
     }
 
     fn on_congestion_event(
@@ -147,6 +176,7 @@ impl Controller for Opening {
     ) {
         self.inner
             .on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
+        self.gate.lost(lost_bytes);
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
@@ -165,7 +195,9 @@ impl Controller for Opening {
         Box::new(Opening {
             inner: self.inner.clone_box(),
             state: Arc::clone(&self.state),
+            gate: Arc::clone(&self.gate),
             newest: None,
+            rtt: self.rtt,
         })
     }
 

@@ -6,10 +6,10 @@ use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
 use crate::shares::Shares;
 use crate::tunnel::budget::Budget;
-use crate::tunnel::codec::{Hello, Welcome};
+use crate::tunnel::codec::{Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
 use crate::tunnel::keys::{Identity, PublicKey};
 use crate::tunnel::moving::{Streams, Tag};
-use crate::tunnel::priority::Ranks;
+use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
 use quinn::crypto::rustls::QuicServerConfig;
@@ -45,7 +45,7 @@ pub struct Association {
     /// The QUIC connection to the terminal.
     pub connection: Connection,
     hello: Hello,
-    ranks: Arc<Ranks>,
+    gate: Arc<Gate>,
     budget: Arc<Budget>,
     streams: Arc<Streams>,
 }
@@ -58,7 +58,7 @@ impl Association {
         let index = send.id().index();
         let route = self.streams.add(index);
         let sender = Sender::quic(send)
-            .ranked(&self.ranks)
+            .shared(&self.gate)
             .budgeted(&self.budget)
             .routed(&route);
         let receiver = Receiver::quic(receive)
@@ -269,7 +269,7 @@ async fn listen(shared: Arc<Shared>) {
 async fn greet(
     connecting: Connecting,
     connections: u32,
-    ranks: Arc<Ranks>,
+    gate: Arc<Gate>,
     budget: Arc<Budget>,
 ) -> Result<Association, String> {
     let connection = connecting.await.map_err(|error| words(&error))?;
@@ -296,7 +296,8 @@ async fn greet(
     })?;
     // Only now may the terminal open streams. The greeting's has ended.
     connection.set_max_concurrent_bi_streams(VarInt::from_u32(connections));
-    let welcome = Welcome { connections }.encode();
+    let mut welcome = Welcome { connections }.encode().to_vec();
+    welcome.push(UNDERSTANDS_SUBSCRIBERS);
     if send.write_all(&welcome).await.is_err() || send.finish().is_err() {
         return Err(lost(&connection));
     }
@@ -306,7 +307,7 @@ async fn greet(
         streams: Streams::of(&connection),
         connection,
         hello,
-        ranks,
+        gate,
         budget,
     })
 }
@@ -314,15 +315,14 @@ async fn greet(
 impl Shared {
     /// Makes an association, which has its own congestion control.
     async fn greet(&self, incoming: Incoming) -> Result<Association, String> {
-        let settings = self.sending.transport(incoming.remote_address());
+        let (settings, gate) = self.sending.transport(incoming.remote_address());
         let mut config = self.server.clone();
         config.transport_config(Arc::new(settings));
         let connecting = incoming
             .accept_with(Arc::new(config))
             .map_err(|error| words(&error))?;
-        let ranks = Arc::clone(self.sending.ranks());
         let budget = Arc::clone(self.sending.budget());
-        greet(connecting, self.connections, ranks, budget).await
+        greet(connecting, self.connections, gate, budget).await
     }
 
     /// Serves an association until it is lost.
@@ -352,7 +352,12 @@ impl Shared {
                 tracing::info!(%peer, "{}", lost.words("terminal"));
             }
             outage = beat.lost.is_some();
-            if throttle.suspects(Instant::now(), outage, &beat.stats) {
+            if throttle.suspects(
+                Instant::now(),
+                outage,
+                association.gate.waited(),
+                &beat.stats,
+            ) {
                 tracing::info!(%peer, "UDP to the terminal may be throttled");
                 let connection = connection.clone();
                 tokio::spawn(async move { heartbeat::send(&connection, Notice::Throttled).await });
@@ -360,6 +365,7 @@ impl Shared {
         })
         .await;
         drop(listed);
+        association.gate.close();
         counters.associations_lost.increment();
         tracing::info!(%peer, %address, reason = words(&lost), "no longer associated");
         let mut all = self.associations.lock();

@@ -31,6 +31,8 @@ pub(super) struct Throttle {
     last: Sample,
     shortest: Duration,
     slow: u32,
+    /// Streams had to wait since the last sample.
+    waited: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,11 +52,21 @@ impl Throttle {
             last: Sample::default(),
             shortest: Duration::MAX,
             slow: 0,
+            waited: false,
         }
     }
 
     /// True where it is suspected that UDP is throttled.
-    pub(super) fn suspects(&mut self, now: Instant, outage: bool, stats: &ConnectionStats) -> bool {
+    ///
+    /// `waited` where streams had to wait for others since the last call.
+    pub(super) fn suspects(
+        &mut self,
+        now: Instant,
+        outage: bool,
+        waited: bool,
+        stats: &ConnectionStats,
+    ) -> bool {
+        self.waited |= waited;
         if now < self.next {
             return false;
         }
@@ -66,6 +78,7 @@ impl Throttle {
             lost: stats.path.lost_packets,
         };
         let slow = !outage && self.is_slow(sample, stats.path.rtt, self.budget.unacknowledged());
+        self.waited = false;
         self.last = sample;
         self.slow = if slow { self.slow + 1 } else { 0 };
         let suspects = self.slow >= SAMPLES;
@@ -90,7 +103,7 @@ impl Throttle {
         let queued = rtt > 2 * self.shortest + QUEUE;
         let millis = u64::try_from(self.shortest.as_millis()).unwrap_or(u64::MAX);
         let in_flight = rate.saturating_mul(millis) / 1000;
-        let waits = held > in_flight / 2 + 64 * 1024;
+        let waits = self.waited || held > in_flight / 2 + 64 * 1024;
         waits && sent.saturating_sub(lost) < rate / 2 && (lossy || queued)
     }
 }
@@ -114,7 +127,7 @@ mod tests {
             stats.path.lost_packets += lost;
             stats.path.lost_bytes += lost * 1200;
             let now = throttle.next;
-            suspects |= throttle.suspects(now, false, stats);
+            suspects |= throttle.suspects(now, false, false, stats);
         }
         suspects
     }
@@ -137,6 +150,10 @@ mod tests {
         assert!(seconds(&mut throttle, 10, 2000, 1800, &mut stats));
         stats.path.rtt = Duration::from_secs(2);
         assert!(seconds(&mut throttle, 10, 200, 0, &mut stats));
+        drop(held);
+        // Data that waits in the kernel until the streams have their turns.
+        assert!(!throttle.suspects(throttle.next, false, true, &stats) && throttle.slow == 1);
+        let held = account.hold(Bytes::from(vec![0; 3_000_000]));
         rate.send_replace(None);
         assert!(!seconds(&mut throttle, 30, 200, 0, &mut stats));
         drop(held);

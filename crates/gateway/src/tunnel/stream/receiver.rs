@@ -1,24 +1,27 @@
 //! The receiving half.
 
+use super::ordered::Ordered;
 use super::{CARRIER, Receiver, ReceivingHalf};
 use crate::CloseReason;
 use crate::tunnel::budget::{Budget, Stall};
 use crate::tunnel::fallback::{TlsEnd, TlsReceiver};
 use crate::tunnel::moving::{MOVED, Phase, Route};
+use crate::usage::Member;
 use bytes::{Buf as _, Bytes};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 impl Receiver {
-    pub(crate) const fn quic(stream: quinn::RecvStream) -> Receiver {
+    pub(crate) fn quic(stream: quinn::RecvStream) -> Receiver {
         Receiver {
-            half: ReceivingHalf::Quic(stream),
+            half: ReceivingHalf::Quic(stream, Ordered::default()),
             ahead: Bytes::new(),
             end: None,
             budget: None,
             route: None,
             received: 0,
             known: 0,
+            member: None,
         }
     }
 
@@ -31,6 +34,7 @@ impl Receiver {
             route: None,
             received: 0,
             known: 0,
+            member: None,
         }
     }
 
@@ -43,9 +47,14 @@ impl Receiver {
     /// The end of the TLS connection that it is a half of.
     pub(crate) fn end(&self) -> Option<TlsEnd> {
         match &self.half {
-            ReceivingHalf::Quic(_) => None,
+            ReceivingHalf::Quic(..) => None,
             ReceivingHalf::Tls(half) => Some(half.end()),
         }
+    }
+
+    /// Sets whose the connection is.
+    pub(crate) fn classify(&mut self, of: &Arc<Member>) {
+        self.member = Some(Arc::clone(of));
     }
 
     /// Counts what is held for a host that does not read.
@@ -62,15 +71,15 @@ impl Receiver {
     /// True where what arrives may be taken before the host reads, so that it is counted; TCP bounds
     /// what it holds by itself.
     pub(crate) const fn takes_ahead(&self) -> bool {
-        matches!(self.half, ReceivingHalf::Quic(_))
+        matches!(self.half, ReceivingHalf::Quic(..))
     }
 
     /// Bytes that may be held before [`Receiver::receive`] is called, once it is not called any
     /// more.
     pub(crate) fn behind(&self) -> u64 {
         match (&self.half, &self.budget, self.end) {
-            (_, None, _) | (ReceivingHalf::Quic(_), _, Some(_)) => 0,
-            (ReceivingHalf::Quic(_), Some(budget), None) => budget.stream_window(),
+            (_, None, _) | (ReceivingHalf::Quic(..), _, Some(_)) => 0,
+            (ReceivingHalf::Quic(..), Some(budget), None) => budget.stream_window(),
             (ReceivingHalf::Tls(_), ..) => CARRIER,
         }
     }
@@ -79,7 +88,7 @@ impl Receiver {
     /// without reading.
     pub(crate) fn has_ended(&self) -> bool {
         match &self.half {
-            ReceivingHalf::Quic(_) => self.end.is_some(),
+            ReceivingHalf::Quic(..) => self.end.is_some(),
             ReceivingHalf::Tls(half) => half.has_ended(),
         }
     }
@@ -97,9 +106,12 @@ impl Receiver {
             return end.map(|()| None);
         }
         let next = self.next(most).await;
-        // A cut stream of quinn reports that once, and afterwards a clean end.
         match &next {
-            Ok(Some(_)) => {}
+            Ok(Some(bytes)) => {
+                if let Some(member) = &self.member {
+                    member.received(bytes.len() as u64);
+                }
+            }
             Ok(None) => self.end = Some(Ok(())),
             Err(cut) => self.end = Some(Err(*cut)),
         }
@@ -114,8 +126,9 @@ impl Receiver {
     /// The next bytes from wherever they come. It may be dropped at any time and loses nothing.
     async fn next(&mut self, most: usize) -> Result<Option<Bytes>, CloseReason> {
         loop {
-            let stream = match &mut self.half {
-                ReceivingHalf::Quic(stream) => stream,
+            let budget = self.budget.as_ref();
+            let (stream, ordered) = match &mut self.half {
+                ReceivingHalf::Quic(stream, ordered) => (stream, ordered),
                 ReceivingHalf::Tls(half) => {
                     let mut next = half.receive(most).await?;
                     if self.known > 0
@@ -133,15 +146,14 @@ impl Receiver {
                 }
             };
             let Some(route) = &self.route else {
-                let chunk = stream.read_chunk(most, true).await;
-                return chunk.map(of_chunk).map_err(|error| of_read(&error));
+                return ordered.read(stream, most, budget).await;
             };
             let read = if route.phase() == Phase::Moved {
                 match route.receiver(self.received) {
                     // The other box has sent it over QUIC, and knows that it is here.
                     Err(missing) => {
                         let most = most.min(usize::try_from(missing).unwrap_or(most));
-                        stream.read_chunk(most, true).await
+                        ordered.read(stream, most, budget).await
                     }
                     Ok(Some(mut other)) => {
                         // An error means that the stream has ended already.
@@ -155,19 +167,42 @@ impl Receiver {
             } else {
                 tokio::select! {
                     biased;
-                    read = stream.read_chunk(most, true) => match read {
+                    read = ordered.read(stream, most, budget) => match read {
                         Err(_) if route.settles().await => continue,
                         read => read,
                     },
                     () = route.moves() => continue,
                 }
             };
-            let next = read.map(of_chunk).map_err(|error| of_read(&error))?;
+            let next = read?;
             if let Some(bytes) = &next {
                 route.note_passed();
                 self.received += bytes.len() as u64;
             }
             return Ok(next);
+        }
+    }
+
+    /// Bytes have arrived that wait for others before them, which is as it is when much is lost. What
+    /// arrives had better be taken then although its host does not read: QUIC keeps no more than 1024
+    /// parts of a stream.
+    pub(crate) fn has_gaps(&self) -> bool {
+        let stays = |route: &Arc<Route>| route.phase() == Phase::Quic;
+        match &self.half {
+            ReceivingHalf::Quic(_, ordered) => {
+                self.end.is_none() && ordered.has_gaps() && self.route.as_ref().is_none_or(stays)
+            }
+            ReceivingHalf::Tls(_) => false,
+        }
+    }
+
+    /// Takes what arrives next out of QUIC's buffers, for [`Receiver::receive`].
+    pub(crate) async fn fill(&mut self) {
+        match &mut self.half {
+            ReceivingHalf::Quic(stream, ordered) => {
+                ordered.fill(stream, self.budget.as_ref()).await;
+            }
+            ReceivingHalf::Tls(_) => std::future::pending().await,
         }
     }
 
@@ -206,20 +241,16 @@ impl Receiver {
         }
         match &mut self.half {
             // An error means that the stream has ended already.
-            ReceivingHalf::Quic(stream) => drop(stream.stop(why.code().into())),
+            ReceivingHalf::Quic(stream, _) => drop(stream.stop(why.code().into())),
             ReceivingHalf::Tls(half) => half.stop(why),
         }
     }
 }
 
-fn of_read(error: &quinn::ReadError) -> CloseReason {
+pub(super) fn of_read(error: &quinn::ReadError) -> CloseReason {
     match error {
         quinn::ReadError::Reset(code) => CloseReason::from_code(code.into_inner()),
         quinn::ReadError::ConnectionLost(_) => CloseReason::PeerGone,
         _ => CloseReason::Failed,
     }
-}
-
-fn of_chunk(chunk: Option<quinn::Chunk>) -> Option<Bytes> {
-    chunk.map(|chunk| chunk.bytes)
 }

@@ -1,0 +1,349 @@
+//! Who goes next, as a function of what was asked and carried: nothing here reads a clock.
+
+use super::Subscriber;
+use crate::config::WEIGHT;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+/// The order of streams within a subscriber: classes by urgency, in each of which the young go before
+/// the old.
+pub(super) const RANKS: usize = 6;
+/// Turns of the young in a class for one of the old, where both wait.
+const YOUNG_TURNS: u64 = 4;
+/// Subscribers beyond which those are forgotten that have nothing to carry.
+const FEW: usize = 64;
+
+/// Subscribers and what waits of each, by start-time fair queueing (Goyal, Vin and Cheng, 1996): each
+/// turn of a subscriber starts where its last one ended in virtual time, which is bytes over weight, or
+/// at the time of the turn that is served now if that is later. The earliest start goes first. A
+/// subscriber that was idle therefore goes before those that have had their part, and takes up hardly
+/// anything that it did not use: what others carried while its only connection was between two turns,
+/// which on a busy machine takes a while, up to a credit.
+#[derive(Debug)]
+pub(super) struct Queue<T> {
+    /// Virtual time: the start of the turn that was served last.
+    clock: u64,
+    members: HashMap<Subscriber, Member<T>>,
+    /// Those that wait, by the start of their next turn; of equals the one that came first.
+    order: BTreeMap<(u64, u64), Subscriber>,
+    arrivals: u64,
+    /// Subscribers beyond which those are looked for that can be forgotten.
+    many: usize,
+    /// What a subscriber may take up that it did not use, in virtual time.
+    credit: u64,
+}
+
+#[derive(Debug)]
+struct Member<T> {
+    /// Virtual time at which its last turn ended.
+    finish: u64,
+    /// Its place in the order.
+    place: Option<(u64, u64)>,
+    waiting: [VecDeque<T>; RANKS],
+    /// Turns that the young had while the old of the same class waited.
+    young: u64,
+}
+
+impl<T> Default for Member<T> {
+    fn default() -> Member<T> {
+        Member {
+            finish: 0,
+            place: None,
+            waiting: std::array::from_fn(|_| VecDeque::new()),
+            young: 0,
+        }
+    }
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Queue<T> {
+        Queue {
+            clock: 0,
+            members: HashMap::new(),
+            order: BTreeMap::new(),
+            arrivals: 0,
+            many: FEW,
+            credit: 0,
+        }
+    }
+}
+
+impl<T> Member<T> {
+    fn is_empty(&self) -> bool {
+        self.waiting.iter().all(VecDeque::is_empty)
+    }
+
+    /// The next of its streams: of the first class that has any, and of that mostly the young.
+    fn take(&mut self) -> Option<T> {
+        let class = self
+            .waiting
+            .chunks_exact_mut(2)
+            .find(|class| class.iter().any(|rank| !rank.is_empty()))?;
+        let [young, old] = class else { return None };
+        if old.is_empty() {
+            self.young = 0;
+            return young.pop_front();
+        }
+        if !young.is_empty() && self.young < YOUNG_TURNS {
+            self.young += 1;
+            return young.pop_front();
+        }
+        self.young = 0;
+        old.pop_front()
+    }
+}
+
+impl<T> Queue<T> {
+    /// Nobody waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// `item` of this subscriber waits, at this place among its streams.
+    pub(super) fn push(&mut self, subscriber: Subscriber, rank: usize, item: T) {
+        self.forget();
+        let member = self.members.entry(subscriber).or_default();
+        member.waiting[rank.min(RANKS - 1)].push_back(item);
+        self.settle(subscriber);
+    }
+
+    /// Sets what a subscriber may take up that it did not use, bytes.
+    pub(super) fn set_credit(&mut self, credit: u64) {
+        self.credit = credit;
+    }
+
+    /// Bytes that a subscriber may take up.
+    pub(super) fn missed(&self, subscriber: Subscriber, weight: u64) -> u64 {
+        let finish = self.members.get(&subscriber).map_or(0, |it| it.finish);
+        let missed = self.clock.saturating_sub(finish).min(self.credit);
+        missed.saturating_mul(weight) / WEIGHT
+    }
+
+    /// Virtual time at which a turn may start at the earliest.
+    fn earliest(&self) -> u64 {
+        self.clock.saturating_sub(self.credit)
+    }
+
+    /// Takes who goes next, whose bytes are then to be charged.
+    pub(super) fn pop(&mut self) -> Option<(Subscriber, T)> {
+        loop {
+            let (place, subscriber) = self.order.pop_first()?;
+            let member = self.members.get_mut(&subscriber)?;
+            member.place = None;
+            self.clock = self.clock.max(place.0);
+            let item = member.take();
+            self.settle(subscriber);
+            if let Some(item) = item {
+                return Some((subscriber, item));
+            }
+        }
+    }
+
+    /// A subscriber is about to carry so many bytes.
+    pub(super) fn charge(&mut self, subscriber: Subscriber, bytes: u64, weight: u64) {
+        self.forget();
+        let earliest = self.earliest();
+        let member = self.members.entry(subscriber).or_default();
+        let cost = bytes.saturating_mul(WEIGHT) / weight.max(1);
+        member.finish = member.finish.max(earliest).saturating_add(cost);
+        self.settle(subscriber);
+    }
+
+    /// So many of these are not carried.
+    pub(super) fn refund(&mut self, subscriber: Subscriber, bytes: u64, weight: u64) {
+        if let Some(member) = self.members.get_mut(&subscriber) {
+            let cost = bytes.saturating_mul(WEIGHT) / weight.max(1);
+            member.finish = member.finish.saturating_sub(cost);
+            self.settle(subscriber);
+        }
+    }
+
+    /// Puts a subscriber where it belongs in the order.
+    fn settle(&mut self, subscriber: Subscriber) {
+        let earliest = self.earliest();
+        let Some(member) = self.members.get_mut(&subscriber) else {
+            return;
+        };
+        let start = member.finish.max(earliest);
+        let waits = !member.is_empty();
+        match member.place {
+            Some(place) if waits && place.0 == start => return,
+            Some(place) => {
+                self.order.remove(&place);
+                member.place = None;
+            }
+            None => {}
+        }
+        if waits {
+            self.arrivals += 1;
+            let place = (start, self.arrivals);
+            member.place = Some(place);
+            self.order.insert(place, subscriber);
+        }
+    }
+
+    /// Forgets subscribers that have nothing to carry, from time to time.
+    fn forget(&mut self) {
+        if self.members.len() < self.many {
+            return;
+        }
+        let clock = self.earliest();
+        self.members
+            .retain(|_, member| member.place.is_some() || member.finish > clock);
+        self.many = (2 * self.members.len()).max(FEW);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Prefix;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn subscriber(number: u8) -> Subscriber {
+        Subscriber::new(Prefix::new([10, 0, 0, number].into(), 32))
+    }
+
+    /// Serves `bytes` in turns of 1000, of subscribers with so many streams each that never run dry.
+    fn serve(streams: &[usize], weights: &[u64], bytes: u64) -> Vec<u64> {
+        let mut queue = Queue::default();
+        let mut carried = vec![0; streams.len()];
+        for (number, count) in streams.iter().enumerate() {
+            for _ in 0..*count {
+                queue.push(subscriber(number as u8), 3, number);
+            }
+        }
+        for _ in 0..bytes / 1000 {
+            let (who, number) = queue.pop().unwrap();
+            queue.charge(who, 1000, weights[number]);
+            queue.push(who, 3, number);
+            carried[number] += 1000;
+        }
+        carried
+    }
+
+    #[test]
+    fn one_stream_has_as_much_as_fifty_of_another_subscriber() {
+        assert_eq!(serve(&[50, 1], &[100, 100], 100_000), [50_000, 50_000]);
+        assert_eq!(
+            serve(&[1, 7, 3], &[100, 100, 200], 400_000),
+            [100_000, 100_000, 200_000]
+        );
+    }
+
+    #[test]
+    fn who_was_idle_goes_next_and_has_saved_nothing() {
+        let mut queue = Queue::default();
+        let (busy, idle) = (subscriber(1), subscriber(2));
+        for _ in 0..100 {
+            queue.push(busy, 3, 'b');
+            let (who, _) = queue.pop().unwrap();
+            queue.charge(who, 1000, WEIGHT);
+        }
+        queue.push(busy, 3, 'b');
+        for _ in 0..10 {
+            queue.push(idle, 3, 'i');
+        }
+        let mut next = || {
+            let (who, item) = queue.pop().unwrap();
+            queue.charge(who, 1000, WEIGHT);
+            item
+        };
+        assert_eq!([next(), next(), next()], ['i', 'b', 'i']);
+    }
+
+    #[test]
+    fn who_was_away_for_a_moment_may_take_up_what_others_carried() {
+        let mut queue = Queue::default();
+        let (busy, away) = (subscriber(1), subscriber(2));
+        queue.set_credit(5_000);
+        queue.charge(away, 1000, WEIGHT);
+        let mut carry = |count: u64| {
+            for _ in 0..count {
+                queue.push(busy, 3, ());
+                let (who, ()) = queue.pop().unwrap();
+                queue.charge(who, 1000, WEIGHT);
+            }
+            (queue.missed(away, WEIGHT), queue.missed(away, 2 * WEIGHT))
+        };
+        // Both have carried 1000 bytes, and the third turn of the busy one starts at 2000.
+        assert_eq!(carry(3), (1000, 2000));
+        assert_eq!(carry(100), (5000, 10_000));
+        queue.charge(away, 5000, WEIGHT);
+        assert_eq!(queue.missed(away, WEIGHT), 0);
+    }
+
+    #[test]
+    fn within_a_subscriber_classes_come_first_then_the_young_and_the_old_have_a_fifth() {
+        let mut queue = Queue::default();
+        let who = subscriber(1);
+        for rank in (0..RANKS).rev() {
+            for _ in 0..20 {
+                queue.push(who, rank, rank);
+            }
+        }
+        let order: Vec<usize> = std::iter::from_fn(|| Some(queue.pop()?.1)).collect();
+        assert_eq!(order[..10], [0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+        assert!(order[..40].iter().all(|rank| *rank < 2));
+        assert!(order[80..].iter().all(|rank| *rank >= 4));
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn what_was_not_carried_is_given_back() {
+        let mut queue = Queue::default();
+        let (one, two) = (subscriber(1), subscriber(2));
+        queue.charge(one, 1_000_000, WEIGHT);
+        queue.push(one, 3, 1);
+        queue.push(two, 3, 2);
+        queue.refund(one, 1_000_000, WEIGHT);
+        assert_eq!(queue.pop(), Some((two, 2)));
+        queue.charge(two, 1, WEIGHT);
+        assert_eq!(queue.pop(), Some((one, 1)));
+    }
+
+    #[test]
+    fn subscribers_without_anything_to_carry_are_forgotten() {
+        let mut queue = Queue::default();
+        for number in 0..=250 {
+            queue.push(subscriber(number), 3, ());
+            let (who, ()) = queue.pop().unwrap();
+            queue.charge(who, 10, WEIGHT);
+            // Somebody else moves the time on.
+            queue.push(subscriber(251), 3, ());
+            let (who, ()) = queue.pop().unwrap();
+            queue.charge(who, 100_000, WEIGHT);
+        }
+        assert!(queue.members.len() <= 2 * FEW, "{}", queue.members.len());
+    }
+
+    proptest! {
+        /// Whatever they ask for, those that always wait carry the same within two turns, and everything
+        /// that was asked for comes.
+        #[test]
+        fn all_that_wait_carry_the_same(sizes in proptest::collection::vec((0u8..4, 1u64..1000), 1..300)) {
+            let mut queue = Queue::default();
+            let mut left: BTreeMap<Subscriber, u64> = BTreeMap::new();
+            let mut asked = 0;
+            for (number, size) in &sizes {
+                queue.push(subscriber(*number), usize::from(*number) % RANKS, *size);
+                *left.entry(subscriber(*number)).or_default() += 1;
+                asked += size;
+            }
+            let mut carried: BTreeMap<Subscriber, u64> = left.keys().map(|who| (*who, 0)).collect();
+            let mut all = 0;
+            while let Some((who, size)) = queue.pop() {
+                queue.charge(who, size, WEIGHT);
+                all += size;
+                *carried.get_mut(&who).unwrap() += size;
+                *left.get_mut(&who).unwrap() -= 1;
+                let waiting = carried.iter().filter(|(who, _)| left[who] > 0).map(|(_, bytes)| *bytes);
+                let (least, most) = (waiting.clone().min(), waiting.max());
+                if let (Some(least), Some(most)) = (least, most) {
+                    prop_assert!(most - least <= 2000, "{carried:?}");
+                }
+            }
+            prop_assert_eq!(all, asked);
+        }
+    }
+}

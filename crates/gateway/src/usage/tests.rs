@@ -1,0 +1,56 @@
+use super::*;
+use crate::config::{Prefix, config_from_str};
+
+fn config(keys: &str) -> Config {
+    let text = format!("role = \"hub\"\n[tunnel]\npeers = [\"k\"]\n{keys}");
+    config_from_str(&text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn holder(last: u16) -> Holder {
+    let [high, low] = last.to_be_bytes();
+    Holder {
+        terminal: None,
+        subscriber: Subscriber::new(Prefix::new([10, 0, high, low].into(), 32)),
+    }
+}
+
+#[test]
+fn each_subscriber_is_counted_and_all_beyond_a_number_together() {
+    let (usages, config) = (Arc::new(Usages::default()), config(""));
+    let count = u16::try_from(SHOWN).unwrap() + 50;
+    for last in 0..count {
+        let member = usages.join(holder(last), &config);
+        member.sent(10);
+        member.received(1);
+    }
+    let series = usages.series();
+    assert_eq!(series.len(), SHOWN + 1);
+    assert_eq!(
+        series[0],
+        ("10.0.0.0".to_owned(), String::new(), [10, 1, 1])
+    );
+    assert_eq!(series[SHOWN].0, "others");
+    assert_eq!(series[SHOWN].2, [500, 50, 50]);
+    // Those without a connection or a series are forgotten.
+    assert_eq!(usages.known().accounts.len(), SHOWN);
+    let status = usages.status();
+    assert_eq!(status.as_array().unwrap().len(), SHOWN);
+    assert_eq!(status[0]["bytes_sent"], 10);
+    assert_eq!(status[0]["connections_active"], 0);
+}
+
+#[test]
+fn a_new_configuration_holds_for_connections_that_are_open() {
+    let usages = Arc::new(Usages::default());
+    let member = usages.join(holder(7), &config(""));
+    assert_eq!((member.weight(), member.is_limited()), (100, false));
+    let plan = "[[subscribers.plan]]\nname = \"crew\"\nnets = [\"10.0.0.0/24\"]\nweight = 300\n\
+                cap = \"1 Mbit/s\"\n";
+    usages.renew(&config(plan));
+    assert_eq!((member.weight(), member.is_limited()), (300, true));
+    let status = usages.status();
+    assert_eq!(status[0]["plan"], "crew");
+    assert_eq!(status[0]["rate_bits_per_second"], 1_000_000);
+    usages.renew(&config(""));
+    assert_eq!((member.weight(), member.is_limited()), (100, false));
+}
