@@ -431,6 +431,37 @@ mod tests {
         assert_eq!(queue.len(), 8);
     }
 
+    /// What is left behind a limit may be overtaken by what comes later, up to the limit.
+    #[test]
+    fn a_limit_leaves_room_for_what_comes() {
+        let event = |at, component| Event {
+            at: Time::from_nanos(at),
+            class: Class::Arrival,
+            component,
+        };
+        let mut queue = EventQueue::default();
+        assert_eq!(queue.next_time(), None);
+        // More than the array holds, so that most lie in buckets.
+        for component in 0..100 {
+            queue.push(event(1_000_000 + u64::from(component), component));
+        }
+        queue.push(event(7, 0));
+        let limit = Time::from_nanos(500);
+        assert_eq!(queue.pop_before(limit), Some(event(7, 0)));
+        assert_eq!(queue.pop_before(limit), None);
+        assert_eq!(queue.next_time(), Some(Time::from_nanos(1_000_000)));
+        queue.push(event(500, 1));
+        assert_eq!(queue.pop_before(limit), None);
+        assert_eq!(queue.pop_before(Time::from_nanos(501)), Some(event(500, 1)));
+        for component in 0..100 {
+            assert_eq!(
+                queue.pop_before(Time::MAX).map(|e| e.component),
+                Some(component)
+            );
+        }
+        assert_eq!(queue.pop_before(Time::MAX), None);
+    }
+
     /// Many events of one instant, the last instant, and events that are the same.
     #[test]
     fn order_holds_among_ties() {
