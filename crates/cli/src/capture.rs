@@ -8,7 +8,7 @@ use bentpipe_outcome::{
     Capture, CaptureError, CapturedPacket, CongestionOption, Interface, Provenance, Sack,
     SnackOption, TcpHeader, Transport, WholeFile,
 };
-use bentpipe_scenario::Scenario;
+use bentpipe_scenario::{Connection, Scenario};
 use bentpipe_sim::Observer;
 use bentpipe_tcp::packet::{flags, priority};
 use bentpipe_tcp::{Packet, Recovery};
@@ -81,6 +81,7 @@ impl Tap {
                 // The legs of a split flow by their numbers, after the first.
                 let leg = match c.leg {
                     0 => String::new(),
+                    Connection::LOOKUP => "/look-up".to_owned(),
                     leg => format!("/{leg}"),
                 };
                 ["from", "to"].map(|side| format!("{}{leg}/{side}", flow.name))
