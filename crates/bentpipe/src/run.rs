@@ -11,6 +11,9 @@ use std::fmt;
 /// Builds the congestion control of a flow, or leaves the flow its own.
 type ForFlow<'a> = dyn FnMut(&Flow) -> Option<Box<dyn CongestionControl>> + 'a;
 
+/// Is told on how many threads a run takes place.
+type Told<'a> = dyn FnOnce(&Threads) + 'a;
+
 /// Runs `scenario` with its own seed and returns the outcome.
 ///
 /// ```
@@ -61,7 +64,7 @@ pub struct Run<'a> {
     options: Options,
     own: Option<Box<ForFlow<'a>>>,
     progress: Option<Box<dyn FnMut(Time) + 'a>>,
-    threads: Option<(usize, Box<dyn FnOnce(&Threads) + 'a>)>,
+    threads: Option<(usize, Box<Told<'a>>)>,
 }
 
 impl fmt::Debug for Run<'_> {
