@@ -12,8 +12,9 @@ from typing import TypedDict
 QUESTION = (
     "rate", "rtt", "orbit", "from_", "to", "capture", "trace", "over", "slot", "loss",
     "jitter", "fade", "modcod", "margin", "coding", "queue", "return_rate", "users",
-    "terminals", "traffic", "size", "page_objects", "stagger", "beside", "background",
-    "transport", "hosts", "pep", "server_rtt", "runs", "time", "robust", "seed",
+    "terminals", "traffic", "size", "page_objects", "dns", "stagger", "beside",
+    "background", "transport", "hosts", "pep", "server_rtt", "runs", "time", "robust",
+    "seed",
 )
 
 #: Those that take several values.
@@ -23,7 +24,7 @@ SEVERAL = (
 
 #: Those that are true or false.
 FLAGS = (
-    "robust",
+    "dns", "robust",
 )
 
 
@@ -104,6 +105,9 @@ class CompareOptions(TypedDict, total=False):
         Objects that a page divides into: the document, and when that is there all
         that it names at once; the first fifth of them is what a browser waits for
         to draw [default: 1]
+    dns : bool
+        A name is looked up before each connection: a query over UDP to a resolver
+        beside the server, and its answer. The times of users count it [default: no]
     stagger : str
         Time over which the users' starts are spread [default: half of what the link
         needs for all downloads; 10 s for web and video]
@@ -162,6 +166,7 @@ class CompareOptions(TypedDict, total=False):
     traffic: str | None
     size: str | Sequence[str] | None
     page_objects: int | None
+    dns: bool | None
     stagger: str | None
     beside: str | None
     background: str | None

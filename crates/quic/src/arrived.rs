@@ -37,6 +37,8 @@ pub struct Arrived<P> {
     parts: BTreeMap<u64, P>,
     /// Bytes of it.
     held: u64,
+    /// All before it has arrived.
+    reached: u64,
 }
 
 impl<P> Default for Arrived<P> {
@@ -45,6 +47,7 @@ impl<P> Default for Arrived<P> {
             next: 0,
             parts: BTreeMap::new(),
             held: 0,
+            reached: 0,
         }
     }
 }
@@ -62,10 +65,25 @@ impl<P: Part> Arrived<P> {
         self.held
     }
 
+    /// Parts that have arrived and were not taken.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// True where bytes are missing before some that have arrived.
+    #[must_use]
+    pub fn has_gaps(&self) -> bool {
+        self.held > self.reached - self.next
+    }
+
     /// The part at `start` has arrived.
     pub fn insert(&mut self, start: u64, part: P) {
         self.held += part.length();
         self.parts.insert(start, part);
+        while let Some(part) = self.parts.get(&self.reached).filter(|it| it.length() > 0) {
+            self.reached += part.length();
+        }
     }
 
     /// Takes the next part in order, if it has arrived.
@@ -119,7 +137,10 @@ mod tests {
         assert_eq!((arrived.take(), arrived.take()), (Some(10), Some(10)));
         assert_eq!(arrived.take(), None);
         assert_eq!((arrived.next(), arrived.held()), (20, 10));
+        assert!(arrived.has_gaps());
         arrived.insert(20, 10);
+        // What is only not taken yet has none.
+        assert!(arrived.held() == 20 && !arrived.has_gaps());
         assert_eq!((arrived.take(), arrived.take()), (Some(10), Some(10)));
         assert_eq!((arrived.next(), arrived.held()), (40, 0));
     }

@@ -233,6 +233,13 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
             self.net.observer.received(now, packet.destination, &packet);
         }
         let (index, side) = self.net.connections.owner(packet.destination);
+        if self.concerns_others
+            && side >= LOOKUP
+            && let Some(sharing) = &self.ties.sharing
+        {
+            // The answer starts the flow.
+            sharing.before(now, index, &mut self.flows);
+        }
         let flow = &mut self.flows[index];
         if !flow.reports.is_empty() {
             flow.hear_queue(now, &mut self.net);

@@ -80,14 +80,24 @@ pub(crate) fn run(
     let finished = thread::scope(|scope| {
         let start = |me: usize| {
             let table = &table;
-            scope.spawn(move || {
+            thread::Builder::new().spawn_scoped(scope, move || {
                 let mut unobserved = Unobserved;
                 let mut part = Part::new(scenario, options, division, table, me, &mut unobserved)?;
                 let ended_at = part.run(None)?;
                 Ok(part.into_execution().into_yield(me, division, ended_at))
             })
         };
-        let others: Vec<_> = (1..division.parts()).map(start).collect();
+        let mut others = Vec::with_capacity(division.parts());
+        for me in 1..division.parts() {
+            match start(me) {
+                Ok(other) => others.push(other),
+                // The machine has no more threads: those that run do not wait for the others.
+                Err(_) => {
+                    table.leave();
+                    return Err(Unfinished::Repeat);
+                }
+            }
+        }
         let mut unobserved = Unobserved;
         let first = Part::new(scenario, options, division, &table, 0, &mut unobserved);
         let first = first.and_then(|mut part| {

@@ -244,7 +244,7 @@ impl SlowStart for Picoquic {
             if ack.min_rtt > self.target_rtt {
                 let rtt = ack.min_rtt.min(self.longest_rtt);
                 let floor = self.initial_window * (rtt.as_secs() / self.target_rtt.as_secs());
-                window.cwnd = window.cwnd.max(floor);
+                window.cwnd = window.cwnd.max(floor.min(CWND_LIMIT));
             }
             if self.is_delayed(ack.now, rtt) {
                 window.ssthresh = window.cwnd;

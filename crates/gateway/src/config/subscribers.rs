@@ -6,7 +6,7 @@ use super::read;
 use super::role::Role;
 use crate::Destination;
 use bentpipe_document::schema::{Kind, SPAN, integer};
-use bentpipe_document::{Diagnostic, Placed, Reported};
+use bentpipe_document::{Diagnostic, Place, Placed, Reported};
 use bentpipe_units::{Bytes, Duration as Span, Rate};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -118,6 +118,31 @@ impl Subscribers {
         Prefix::new(client, length)
     }
 
+    /// Why a plan after those here would hold for a part of a subscriber, if it would: whose a
+    /// connection is says its net, and the plan of a net is that of its first address.
+    fn divided_by(&self, plan: &Plan) -> Option<String> {
+        let prefix = |net: &Prefix| match net.is_ipv4() {
+            true => self.ipv4_prefix,
+            false => self.ipv6_prefix,
+        };
+        let narrow = |net: &&Prefix| !plan.together && net.length() > prefix(net);
+        if let Some(net) = plan.nets.0.iter().find(narrow) {
+            let length = prefix(net);
+            return Some(format!(
+                "`{net}` is a part of a net of {length} bits, which is one subscriber"
+            ));
+        }
+        let earlier = self.plans.iter().flat_map(|it| &it.nets.0);
+        let mut pairs = earlier.flat_map(|one| plan.nets.0.iter().map(move |net| (one, net)));
+        let within = |(one, net): &(&Prefix, &Prefix)| {
+            plan.together && one.length() > net.length() && net.contains(one.address())
+        };
+        let (one, net) = pairs.find(within)?;
+        Some(format!(
+            "`{net}` is one subscriber, and an earlier plan has `{one}` in it"
+        ))
+    }
+
     /// What holds for a client; `None`: what holds for all.
     #[must_use]
     pub fn plan(&self, client: IpAddr) -> Option<&Plan> {
@@ -212,15 +237,26 @@ pub(super) fn read(role: Placed<Role>, table: SubscribersTable) -> Result<Subscr
     }
     let plans = plans.map_or_else(Vec::new, |it| it.value);
     let classes = classes.map_or_else(Vec::new, |it| it.value);
-    Ok(Subscribers {
+    let mut read = Subscribers {
         ipv4_prefix: bits(table.ipv4_prefix?.value),
         ipv6_prefix: bits(table.ipv6_prefix?.value),
-        plans: plans.into_iter().map(plan).collect::<Result<_, _>>()?,
+        plans: Vec::with_capacity(plans.len()),
         classes: classes.into_iter().map(class).collect::<Result<_, _>>()?,
-    })
+    };
+    for table in plans {
+        let context = table.context.clone();
+        let (plan, place) = plan(table)?;
+        if let Some(why) = read.divided_by(&plan) {
+            let error = Diagnostic::new(place, why).label("a plan is for whole subscribers");
+            return Err(context.report(error));
+        }
+        read.plans.push(plan);
+    }
+    Ok(read)
 }
 
-fn plan(table: PlanTable) -> Result<Plan, Reported> {
+/// A plan, and the place of its nets.
+fn plan(table: PlanTable) -> Result<(Plan, Place), Reported> {
     let context = table.context.clone();
     let quota = table.quota?;
     let (period, then) = (table.period?, table.then?);
@@ -230,7 +266,8 @@ fn plan(table: PlanTable) -> Result<Plan, Reported> {
             .label("expected nets such as `10.1.0.0/16`");
         return Err(context.report(error));
     }
-    Ok(Plan {
+    let place = nets.place;
+    let plan = Plan {
         name: table.name?.value,
         nets: nets.value,
         weight: table.weight?.value,
@@ -241,7 +278,8 @@ fn plan(table: PlanTable) -> Result<Plan, Reported> {
             then: then.value,
         }),
         together: table.together?.value,
-    })
+    };
+    Ok((plan, place))
 }
 
 fn class(table: ClassTable) -> Result<Class, Reported> {
@@ -312,6 +350,29 @@ mod tests {
         };
         assert_eq!(net("10.1.0.9"), "10.1.0.0/24");
         assert_eq!(net("10.1.7.9"), "10.1.7.9/32");
+    }
+
+    #[test]
+    fn plans_are_for_whole_subscribers() {
+        let plan = |name: &str, net: &str, more: &str| {
+            format!("[[subscribers.plan]]\nname = \"{name}\"\nnets = [\"{net}\"]\n{more}")
+        };
+        let refused = |keys: String, why: &str| {
+            let errors = config_from_str(&format!("{SHIP}{keys}")).unwrap_err();
+            assert!(errors.to_string().contains(why), "{errors}");
+        };
+        refused(
+            format!("ipv4_prefix = 24\n{}", plan("half", "10.1.0.128/25", "")),
+            "`10.1.0.128/25` is a part of a net of 24 bits",
+        );
+        refused(
+            plan("one", "10.1.0.0/32", "") + &plan("all", "10.1.0.0/24", "together = true\n"),
+            "an earlier plan has `10.1.0.0/32` in it",
+        );
+        // A narrow net may be one subscriber, and an earlier plan may be wider.
+        let narrow = plan("half", "10.1.0.128/25", "together = true\n");
+        config(&format!("ipv4_prefix = 24\n{narrow}"));
+        config(&(plan("all", "10.0.0.0/8", "") + &plan("one", "10.1.0.0/24", "together = true\n")));
     }
 
     #[test]

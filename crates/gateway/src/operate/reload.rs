@@ -23,7 +23,7 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     };
     live("[link] rate", old.link.rate != new.link.rate);
     live("[policy]", old.policy != new.policy);
-    // Both hold for the connections that begin from now on.
+    // Plans hold at once; prefixes, classes and priorities for the connections that begin from now on.
     live("[subscribers]", old.subscribers != new.subscribers);
     live("[priority]", old.priority != new.priority);
     live(

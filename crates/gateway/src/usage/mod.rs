@@ -121,7 +121,8 @@ impl Usages {
         let known = self.known();
         let mut all: Vec<&Arc<Usage>> = known.accounts.values().collect();
         let carried = |it: &Usage| it.totals.sent.load(Relaxed) + it.totals.received.load(Relaxed);
-        all.sort_by_key(|usage| std::cmp::Reverse(carried(usage)));
+        // They go on counting.
+        all.sort_by_cached_key(|usage| std::cmp::Reverse(carried(usage)));
         all.iter().take(SHOWN).map(|usage| usage.status()).collect()
     }
 

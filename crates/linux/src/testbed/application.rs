@@ -207,25 +207,32 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Waits for the start of the flow, as the side that opens the connection; false if the run is over
-    /// before it may.
-    pub(crate) fn starts(&self) -> io::Result<bool> {
-        Ok(self.clock.wait_until(self.start) && self.knows_peer()?)
+    /// Waits until the connection may be opened, and returns since when; `None` if it does not come to
+    /// that.
+    pub(crate) fn starts(&self) -> io::Result<Option<Time>> {
+        if !self.clock.wait_until(self.start) || !self.knows_peer()? {
+            return Ok(None);
+        }
+        // The model's time, not that at which the thread woke up.
+        Ok(Some(match self.names {
+            None => self.start,
+            Some(_) => self.clock.now(),
+        }))
     }
 
-    /// Looks the name of the other side up, if that is due; false if the run is over before.
+    /// Looks the name of the other side up, if that is due; false if it does not come to an answer.
     fn knows_peer(&self) -> io::Result<bool> {
         match self.names {
             None => Ok(true),
-            Some(names) => names.look_up(self.clock),
+            Some(names) => names.look_up(self.clock, self.stop),
         }
     }
 
     /// The side `from` of a flow that it opens: it sends.
     fn send(&self, tcp: &Tcp<'_>) -> io::Result<()> {
-        if !self.starts()? {
+        let Some(begun) = self.starts()? else {
             return Ok(());
-        }
+        };
         let Some(mut connection) = tcp.open(0, self.clock)? else {
             return Ok(());
         };
@@ -247,20 +254,25 @@ impl<'a> Work<'a> {
                 }
                 connection.write(ENDLESS, || self.has_stopped())?;
             }
-            _ => self.write_at_rate(&mut connection)?,
+            // Behind TLS it begins when the data may pass.
+            _ => {
+                let begun = self.tls.as_ref().map_or(begun, |_| self.clock.now());
+                self.at_rate(begun, |bytes| {
+                    connection.write(bytes.get(), || self.has_stopped())
+                })?;
+            }
         }
         self.clock.wait_for_end();
         Ok(())
     }
 
-    /// Writes at the times of a source.
-    fn write_at_rate(&self, connection: &mut Connection<'_>) -> io::Result<()> {
-        self.at_rate(|bytes| connection.write(bytes.get(), || self.has_stopped()))
-    }
-
-    /// Calls `send` for every packet of a source with a rate, when it is due,
+    /// Calls `send` for every packet of a source with a rate that starts at `begun`, when it is due,
     /// until that says no.
-    fn at_rate(&self, mut send: impl FnMut(Bytes) -> io::Result<bool>) -> io::Result<()> {
+    fn at_rate(
+        &self,
+        begun: Time,
+        mut send: impl FnMut(Bytes) -> io::Result<bool>,
+    ) -> io::Result<()> {
         let (Application::ConstantRate { packet_size, .. }
         | Application::OnOff { packet_size, .. }) = self.application
         else {
@@ -269,11 +281,7 @@ impl<'a> Work<'a> {
         let Some(mut source) = Source::new(self.application, self.seed, self.name) else {
             return Ok(());
         };
-        // Behind TLS, or a look-up, it begins when the data may pass.
-        source.start(match (&self.tls, self.names) {
-            (None, None) => self.start,
-            _ => self.clock.now(),
-        });
+        source.start(begun);
         loop {
             // The model's time, not that at which the thread woke up: being late
             // once does not make the rate less.
@@ -440,7 +448,7 @@ impl<'a> Work<'a> {
             _ => 28,
         };
         let mut packet = vec![0; usize::from(u16::MAX)];
-        self.at_rate(|bytes| {
+        self.at_rate(self.start, |bytes| {
             let payload = (bytes.get() as usize).saturating_sub(headers);
             if let Some(mut deadline) = self.gauges.deadline() {
                 let number = deadline.sent(self.clock.now());

@@ -7,7 +7,7 @@ use super::socket;
 use crate::emulator;
 use bentpipe_scenario::{Connection, Scenario};
 use bentpipe_traffic::{DNS_ANSWER, DNS_QUERY, Lookup};
-use bentpipe_units::Bytes;
+use bentpipe_units::{Bytes, Time};
 use socket2::Socket;
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
@@ -46,10 +46,10 @@ impl Names {
         }))
     }
 
-    /// Asks until the answer is there; false if the run is over before.
-    pub(crate) fn look_up(&self, clock: &Clock) -> io::Result<bool> {
+    /// Asks until the answer is there; false if the run is over before, or the flow stops.
+    pub(crate) fn look_up(&self, clock: &Clock, stop: Option<Time>) -> io::Result<bool> {
         let mut lookup = Lookup::new(clock.now());
-        while !clock.is_over() {
+        while !clock.is_over() && stop.is_none_or(|stop| clock.now() < stop) {
             if lookup.asks(clock.now()) {
                 send(&self.client, DNS_QUERY)?;
             }

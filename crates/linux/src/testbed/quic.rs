@@ -105,22 +105,25 @@ impl Quic {
 
     /// The side `from` of a flow that it opens: it sends.
     pub(crate) fn send(&self, work: &Work<'_>) -> io::Result<()> {
-        let starts = match self.sender_opens {
+        let begun = match self.sender_opens {
             true => work.starts()?,
-            false => work.clock.wait_until(work.start),
+            false => work.clock.wait_until(work.start).then_some(work.start),
         };
-        if !starts {
+        let Some(begun) = begun else {
             return Ok(());
-        }
+        };
         let mut end = self.end(0, self.sender_opens, work)?;
         if self.sender_opens {
             end.host.open(work.clock.now());
         }
         let mut source = Source::new(work.application, work.seed, work.name);
-        // Who calls talks once the connection is there.
-        let mut starts = work.application.sends_datagrams().then_some(());
+        // Who calls talks once the connection is there, and so does who waits for the other side's
+        // look-up.
+        let waits =
+            work.application.sends_datagrams() || (!self.sender_opens && work.names.is_some());
+        let mut starts = waits.then_some(());
         if let Some(source) = source.as_mut().filter(|_| starts.is_none()) {
-            source.start(work.start);
+            source.start(begun);
         }
         match work.application {
             Application::Transfer { size } => end.host.write(size.get(), true),
@@ -171,7 +174,7 @@ impl Quic {
     pub(crate) fn receive(&self, work: &Work<'_>) -> io::Result<()> {
         let mut end = self.end(1, !self.sender_opens, work)?;
         if !self.sender_opens {
-            if !work.starts()? {
+            if work.starts()?.is_none() {
                 return Ok(());
             }
             end.host.open(work.clock.now());
@@ -211,7 +214,7 @@ impl Quic {
         let Some(mut requester) = Requester::new(work.application, work.seed, work.name) else {
             return Ok(());
         };
-        if !work.starts()? {
+        if work.starts()?.is_none() {
             return Ok(());
         }
         let mut end = self.end(1, true, work)?;

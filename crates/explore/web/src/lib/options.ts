@@ -24,6 +24,7 @@ export type OptionName =
   | "traffic"
   | "size"
   | "page-objects"
+  | "dns"
   | "stagger"
   | "beside"
   | "background"
@@ -49,9 +50,9 @@ export type OptionKind =
   | "length"
   | "count"
   | "size"
+  | "flag"
   | "transport"
-  | "load"
-  | "flag";
+  | "load";
 
 export type OptionGroup =
   | "link"

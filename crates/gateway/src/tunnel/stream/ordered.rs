@@ -28,6 +28,9 @@ use std::sync::Arc;
 /// Bytes that are held before the budget knows of them, and between two notes to it.
 const NOTED: u64 = 64 * 1024;
 
+/// Memory of a part besides its bytes: those of a peer that sends many small ones count, too.
+const PART: u64 = 128;
+
 /// What of a stream has arrived and was not read.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
@@ -46,7 +49,7 @@ pub(super) struct Ordered {
 impl Ordered {
     /// Bytes are missing before some that have arrived.
     pub(super) fn has_gaps(&self) -> bool {
-        self.arrived.held() > 0
+        self.arrived.has_gaps()
     }
 
     /// The next bytes in order, at most `most`; `None` at the end of the stream. It may be dropped at
@@ -128,11 +131,12 @@ impl Ordered {
             return;
         }
         let gap = self.arrived.next();
-        if held.abs_diff(self.noted) >= NOTED {
-            self.noted = held;
+        let memory = held + PART * self.arrived.parts() as u64;
+        if memory.abs_diff(self.noted) >= NOTED {
+            self.noted = memory;
             self.account
                 .get_or_insert_with(|| budget.stall())
-                .holds(held, 0);
+                .holds(memory, 0);
         }
         let Some(account) = &mut self.account else {
             return;
@@ -172,13 +176,13 @@ mod tests {
         };
         assert!(!insert(0, 1000));
         assert!(insert(2000, 100_000));
-        assert_eq!((budget.held(), budget.stalled()), (100_000, 0));
+        assert_eq!((budget.held(), budget.stalled()), (100_000 + PART, 0));
         // More than a window waits for the first gap.
         assert!(insert(200_000, 1 << 20));
-        assert_eq!(budget.held(), 100_000 + (1 << 20));
+        assert_eq!(budget.held(), 100_000 + (1 << 20) + 2 * PART);
         assert_eq!(budget.stalled(), 1);
         assert!(insert(1000, 1000));
-        assert_eq!((budget.held(), budget.stalled()), (1 << 20, 0));
+        assert_eq!((budget.held(), budget.stalled()), ((1 << 20) + PART, 0));
         assert!(!insert(102_000, 98_000));
         assert_eq!((budget.held(), budget.stalled()), (0, 0));
     }
