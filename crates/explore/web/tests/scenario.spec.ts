@@ -265,6 +265,20 @@ test("an address that is entered while the view is open is followed", async ({ p
   await expect(page.locator(".scenario-name")).toContainText("linked");
 });
 
+test("an address that is entered while an edit waits to be written there is followed", async ({ page, explorer }) => {
+  await explorer.visit(page, "#/scenario?example=geo");
+  await isValid(page);
+  const word = deflateRawSync(Buffer.from(`# linked\n${GEO}`)).toString("base64url");
+  // An edit, and within the same moment the address.
+  await page.getByRole("textbox", { name: "Scenario, in TOML" }).focus();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("# mine\n");
+  await page.evaluate((hash) => (location.hash = hash), `#/scenario?text=${word}&name=linked`);
+  await expect(page.locator(".scenario-name")).toContainText("linked");
+  await page.waitForTimeout(1500);
+  expect(await textOf(page)).toBe(`# linked\n${GEO}`);
+});
+
 test.describe("with a file", () => {
   let folder = "";
   test.use({

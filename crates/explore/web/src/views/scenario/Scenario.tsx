@@ -278,6 +278,9 @@ const NO_TEXT = textIn({});
 /** What this view read from the address, or wrote there, last. */
 let named = NO_TEXT;
 
+/** How many addresses were followed: what was to be written before one is not put in its place. */
+let followed = 0;
+
 /** Loads the text that the address names: now, and when another one is entered or a link is followed. */
 function followAddress(scenario: ScenarioDocument): () => void {
   named = textIn(address.peek().params);
@@ -287,6 +290,7 @@ function followAddress(scenario: ScenarioDocument): () => void {
     const now = textIn(params);
     if (view !== "scenario" || now === named || now === NO_TEXT) return;
     named = now;
+    followed++;
     untracked(() => void load(scenario));
   });
 }
@@ -343,7 +347,9 @@ function remember(scenario: ScenarioDocument): () => void {
     const origin = scenario.origin.value;
     clearTimeout(timer);
     if (text === "" && origin.text === "") return;
+    const since = followed;
     timer = window.setTimeout(() => {
+      if (followed !== since) return;
       keep({ text, name: origin.name, kind: origin.kind, original: origin.text });
       void put(text === origin.text, text, origin.kind, origin.name);
     }, ADDRESS_AFTER_MS);
@@ -356,8 +362,9 @@ function remember(scenario: ScenarioDocument): () => void {
 
 async function put(isUnedited: boolean, text: string, kind: string, name: string): Promise<void> {
   const none = { text: "", name: "", file: "", example: "" };
+  const since = followed;
   const word = isUnedited && kind !== "own" ? undefined : await packed(text);
-  if (address.peek().view !== "scenario") return;
+  if (followed !== since || address.peek().view !== "scenario") return;
   const now: Params = isUnedited && kind !== "own" ? { [kind]: name } : word !== undefined ? { text: word, name } : {};
   named = textIn(now);
   change({ ...none, ...now });
