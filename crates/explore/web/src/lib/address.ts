@@ -34,6 +34,8 @@ export function go(view: string, params: Params = {}, replace = false): void {
 
 /** Changes parameters of the view that is shown; the empty string removes one. */
 export function change(params: Params, replace = true): void {
-  const now = address.value;
+  // A link may have been followed already whose event is still to come: that is not undone.
+  const now = read();
+  if (now.view !== address.value.view) return;
   go(now.view, { ...now.params, ...params }, replace);
 }
