@@ -121,6 +121,15 @@ counters! {
     Counter connections_turned_away: Count, "connections that were reset before they began, because a limit was reached or the other box did not answer";
     Counter bytes_to_satellite: Bytes, "payload that went into the satellite link";
     Counter bytes_from_satellite: Bytes, "payload that came out of the satellite link";
+    Counter udp_flows: Count, "flows of UDP that the gateway has carried, each from one address and port to another";
+    Gauge udp_flows_active: Count, "flows of UDP that it knows now";
+    Counter udp_flows_forgotten: Count, "flows of UDP that were forgotten for new ones, because there were too many";
+    Counter udp_to_satellite: Count, "datagrams of UDP that went into the satellite link";
+    Counter udp_from_satellite: Count, "datagrams of UDP that came out of the satellite link";
+    Counter udp_bytes_to_satellite: Bytes, "what they were, with a few bytes each that say whose they are";
+    Counter udp_bytes_from_satellite: Bytes, "payload of UDP that came out of the satellite link";
+    Counter udp_dropped: Count, "datagrams of UDP that were dropped: beyond what their subscriber has of the link, or while nothing carries them";
+    Counter udp_too_long: Count, "datagrams of UDP that were dropped because the path between the boxes carries shorter ones only, or parts of one";
     Gauge memory_held: Bytes, "payload that is held for connections: sent and not acknowledged, or not read by its host";
     Gauge readers_stalled: Count, "connections whose host takes nothing of what has arrived for it";
     Counter readers_cut: Count, "connections cut because their host took nothing and memory was short";

@@ -86,14 +86,16 @@ impl Hub {
             .ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
         let identity = Identity::read(&tunnel.key).map_err(io::Error::other)?;
         let peers = keys::peers(&tunnel.peers).map_err(io::Error::other)?;
-        let (server, mut associations) =
-            Server::start(config, tunnel, &identity, &peers, instance, socket, &state)?;
+        let policy = Policy::new(config.policy.clone());
+        let (server, mut associations) = Server::start(
+            config, tunnel, &identity, &peers, instance, socket, &state, &policy,
+        )?;
         let engine = Arc::new(Engine {
             state,
             outage: tunnel.outage,
             dialer: Dialer::default(),
             timeouts: Timeouts::default(),
-            policy: Policy::new(config.policy.clone()),
+            policy,
             refuses: AtomicBool::new(false),
             terminals: server.terminals(),
         });
@@ -338,17 +340,7 @@ impl Engine {
     async fn connect(&self, open: &Open) -> Result<TcpStream, CloseReason> {
         let config = self.state.config();
         let policy = self.policy.under(&config.policy);
-        // Without `[intercept]`, nothing brings a server's packets for a client's
-        // address to this box, so it connects from its own.
-        let keeps = |client: &SocketAddr| {
-            config.intercept.as_ref().is_some_and(|intercept| {
-                let clients = &intercept.from;
-                intercept.keep_source
-                    && (clients.0.is_empty() || clients.contains(client.ip()))
-                    && policy.admits_client(*client)
-            })
-        };
-        let source = open.source.filter(keeps);
+        let source = policy.source(open.source, config.intercept.as_ref());
         let mut why = CloseReason::NoSuchName;
         for address in policy.resolve(&open.destination).await? {
             match relay::connect(address, source, &self.dialer).await {

@@ -42,6 +42,7 @@ pub mod single;
 mod sys;
 pub mod terminal;
 pub mod tunnel;
+pub mod udp;
 mod usage;
 
 pub use close_reason::CloseReason;

@@ -109,6 +109,26 @@ impl Policy {
         !refused(address) && !self.own().contains(&address)
     }
 
+    /// The address from which a hub connects for a client: the client's, if it is to be kept and is one
+    /// that a client may have, otherwise the box's own (`None`). Without `[intercept]`, nothing brings a
+    /// server's packets for a client's address to this box.
+    #[must_use]
+    pub fn source(
+        &self,
+        client: Option<SocketAddr>,
+        intercept: Option<&config::Intercept>,
+    ) -> Option<SocketAddr> {
+        let keeps = |client: &SocketAddr| {
+            intercept.is_some_and(|intercept| {
+                let clients = &intercept.from;
+                intercept.keep_source
+                    && (clients.0.is_empty() || clients.contains(client.ip()))
+                    && self.admits_client(*client)
+            })
+        };
+        client.filter(keeps)
+    }
+
     /// Checks one address. Connect to what this returns, which is `address` in its
     /// plain form.
     ///

@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::descriptors;
 use crate::entry::Arrival;
+use crate::intercept::Plan;
 use crate::operate::SharedState;
 use crate::relay::{self, Closed, Meter, Timeouts, Toward};
 use crate::tunnel::association::{Client, Health, Status};
@@ -12,7 +13,7 @@ use crate::tunnel::keys::{self, Identity};
 use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender, transport};
 use crate::usage::Holder;
-use crate::{CloseReason, sys};
+use crate::{CloseReason, sys, udp};
 use bytes::Bytes;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 /// How long a new connection waits for an association, and for its answer no
 /// longer than a client would.
@@ -174,6 +176,25 @@ impl Terminal {
             meter,
         )
         .await
+    }
+
+    /// Carries a flow of UDP, of which `first` is the first datagram, until it ends.
+    pub fn serve_udp(&self, arrival: udp::Arrival, first: &[u8]) {
+        self.client.udp().serve(arrival, first);
+    }
+
+    /// Whether UDP is carried now.
+    #[must_use]
+    pub fn carries_udp(&self) -> bool {
+        self.status().borrow().health == Health::Up && self.client.udp().is_open()
+    }
+
+    /// Takes the UDP that the rules of `plan` bring, until what it returns is dropped.
+    ///
+    /// # Errors
+    /// A socket cannot be had.
+    pub(crate) fn intercept_udp(&self, plan: &Plan) -> io::Result<JoinSet<()>> {
+        self.client.udp().listen(plan)
     }
 
     /// Closes the association and makes no other; connections that are open are

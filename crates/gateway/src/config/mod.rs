@@ -14,6 +14,7 @@ mod priority;
 mod read;
 mod role;
 mod subscribers;
+mod udp;
 
 pub use entry::{Intercept, Listener};
 pub use limits::Limits;
@@ -26,6 +27,7 @@ pub use priority::{Priority, Urgency};
 pub use read::PORT;
 pub use role::{Answer, Role, Tunnel, WhenDown};
 pub use subscribers::{Class, Plan, Quota, Subscribers, WEIGHT};
+pub use udp::{Action, Udp, UdpRule};
 
 use bentpipe_document::reading::Declared;
 use bentpipe_document::schema::Section;
@@ -56,6 +58,8 @@ pub struct Config {
     pub priority: Priority,
     /// Who shares the link.
     pub subscribers: Subscribers,
+    /// What becomes of the clients' UDP.
+    pub udp: Udp,
     /// Limits, beyond which connections bypass the gateway or are refused.
     pub limits: Limits,
     /// How the gateway shows itself.
@@ -86,6 +90,8 @@ bentpipe_document::table! {
     priority: priority::PriorityTable, or "small before bulk, all ports alike";
     /// who shares the link: each subscriber an equal part, for all of its connections
     subscribers: subscribers::SubscribersTable, or "each client's address";
+    /// UDP: calls, DNS and QUIC, carried through the association or not
+    udp: udp::UdpTable, or "at a terminal, it passes beside the gateway; a hub carries it";
     /// limits, beyond which new intercepted connections pass directly, SOCKS5 and CONNECT answer with an error, and a hub resets
     limits: limits::LimitsTable, or "its defaults";
     /// how the gateway shows itself
@@ -181,6 +187,8 @@ fn config(
     let subscribers = reading
         .or_defaults(top.subscribers)
         .and_then(|table| subscribers::read(role, table));
+    let intercepts = !matches!(intercept, Ok(None));
+    let udp = udp::read(role, intercepts, top.udp);
     let limits = reading.or_defaults(top.limits).and_then(limits::read);
     let status = reading
         .or_defaults(top.status)
@@ -199,6 +207,7 @@ fn config(
         policy: policy?,
         priority: priority?,
         subscribers: subscribers?,
+        udp: udp?,
         limits: limits?,
         status: status?,
         log: log?,

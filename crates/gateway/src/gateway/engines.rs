@@ -13,6 +13,7 @@ use crate::tunnel::association::Health;
 use crate::tunnel::codec::Hello;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinSet;
 
 /// How long a process that takes over waits for its association before it takes
 /// the connections.
@@ -25,6 +26,8 @@ pub(super) struct Engines {
     /// The listeners at work; draining drops them.
     serving: Vec<Serving>,
     supervisor: Option<RuleSupervisor>,
+    /// What takes intercepted UDP; draining drops it.
+    udp: JoinSet<()>,
     carrier: Carrier,
     hello: Hello,
 }
@@ -82,6 +85,13 @@ impl Engines {
                 (Carrier::Hub(hub), Vec::new())
             }
         };
+        let udp = match (&carrier, &plan) {
+            (Carrier::Terminal(terminal), Some(plan)) => {
+                let taken = terminal.intercept_udp(plan);
+                taken.map_err(|error| RunError::start("the interception of UDP", error))?
+            }
+            _ => JoinSet::new(),
+        };
         let supervisor = match plan {
             Some(plan) => Some(keep(state, plan, &carrier)?),
             None => None,
@@ -90,6 +100,7 @@ impl Engines {
             listeners: kept,
             serving,
             supervisor,
+            udp,
             carrier,
             hello,
         })
@@ -116,6 +127,7 @@ impl Engines {
         }
         self.serving.clear();
         self.listeners.clear();
+        self.udp.abort_all();
         match &self.carrier {
             Carrier::Single(single) => single.stop_accepting(),
             Carrier::Terminal(_) => {}
@@ -182,15 +194,18 @@ fn keep(
     let kept = match carrier {
         Carrier::Single(single) => {
             let full = single.full();
-            RuleSupervisor::start(plan, &folder, state, move || match *full.borrow() {
+            let fitness = move || match *full.borrow() {
                 true => Fitness::AtLimit,
                 false => Fitness::Ready,
-            })
+            };
+            RuleSupervisor::start(plan, &folder, state, fitness, || false)
         }
         Carrier::Terminal(terminal) => {
             let status = terminal.status();
             let numbers = Arc::clone(state);
-            RuleSupervisor::start(plan, &folder, state, move || {
+            let terminal = Arc::clone(terminal);
+            let carries_udp = move || terminal.carries_udp();
+            let fitness = move || {
                 let active = numbers.counters.connections_active.get();
                 match status.borrow().health {
                     Health::Down | Health::Outage => Fitness::PeerDown,
@@ -198,9 +213,13 @@ fn keep(
                     _ if active >= most(&numbers) => Fitness::AtLimit,
                     Health::Up | Health::Fallback => Fitness::Ready,
                 }
-            })
+            };
+            RuleSupervisor::start(plan, &folder, state, fitness, carries_udp)
         }
-        Carrier::Hub(_) => RuleSupervisor::start(plan, &folder, state, || Fitness::Ready),
+        Carrier::Hub(_) => {
+            let ready = || Fitness::Ready;
+            RuleSupervisor::start(plan, &folder, state, ready, || true)
+        }
     };
     kept.map_err(|error| RunError::start("interception", error))
 }

@@ -1,6 +1,6 @@
 //! The task of the rules.
 
-use crate::config::{Config, Intercept, Prefix, Role};
+use crate::config::{Config, Intercept, Prefix, Role, Udp};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Treatment of new connections that match the rules.
@@ -10,18 +10,35 @@ pub enum Passing {
     Gateway,
     /// Connections bypass the gateway.
     Direct,
-    /// They are refused with RST.
+    /// They are refused: connections with RST, UDP with an error of ICMP.
     Refused,
 }
 
+/// Treatment of what arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Treatment {
+    /// Of new TCP connections.
+    pub tcp: Passing,
+    /// Of the UDP that the file says is to be carried.
+    pub udp: Passing,
+}
+
+impl From<Passing> for Treatment {
+    fn from(all: Passing) -> Treatment {
+        Treatment { tcp: all, udp: all }
+    }
+}
+
 /// The task of the rules of one gateway.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The name of the configuration.
     pub name: String,
     /// The rules for new connections; `None` at a hub, which only needs the return route to its
     /// sockets that connect from clients' addresses.
     pub intercept: Option<Intercept>,
+    /// What becomes of UDP; `None` where it passes.
+    pub udp: Option<Udp>,
     /// Mark of packets for the gateway's sockets, and number of the routing table.
     pub mark: u32,
     /// Nets that are left alone whatever the file says: that of the other box.
@@ -50,6 +67,7 @@ impl Plan {
             name: config.name.clone(),
             mark: intercept.mark,
             intercept: Some(intercept).filter(|_| config.role != Role::Hub),
+            udp: Some(config.udp.clone()).filter(|udp| !udp.passes()),
             except: other.and_then(single).into_iter().collect(),
             except_interfaces,
             ipv6: super::system::has_ipv6(),

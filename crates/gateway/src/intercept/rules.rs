@@ -1,6 +1,6 @@
 //! Creates, switches and removes the rules.
 
-use super::plan::{Passing, Plan};
+use super::plan::{Passing, Plan, Treatment};
 use super::record::Record;
 use super::script;
 use super::system::{self, Error};
@@ -20,7 +20,7 @@ const PREFERENCE: &str = "7227";
 pub struct Rules {
     plan: Plan,
     record: Record,
-    passing: Passing,
+    treatment: Treatment,
     folder: PathBuf,
 }
 
@@ -33,8 +33,8 @@ impl Rules {
     /// # Errors
     /// Where something is missing; then nothing is changed.
     pub fn install(plan: Plan, folder: &Path) -> Result<Rules, Error> {
-        let passing = Passing::Gateway;
-        let text = script::install(&plan, passing);
+        let treatment = Passing::Gateway.into();
+        let text = script::install(&plan, treatment);
         system::nft_check(&text)?;
         let record = Record {
             table: plan.table(),
@@ -68,15 +68,15 @@ impl Rules {
         Ok(Rules {
             plan,
             record,
-            passing,
+            treatment,
             folder: folder.into(),
         })
     }
 
-    /// Treatment of new connections by the rules.
+    /// Treatment of what arrives by the rules.
     #[must_use]
-    pub const fn passing(&self) -> Passing {
-        self.passing
+    pub const fn treatment(&self) -> Treatment {
+        self.treatment
     }
 
     /// The plan that the rules follow.
@@ -89,10 +89,11 @@ impl Rules {
     ///
     /// # Errors
     /// Where `nft` fails; then nothing is changed.
-    pub fn switch(&mut self, passing: Passing) -> Result<(), Error> {
-        if passing != self.passing {
-            system::nft(&script::install(&self.plan, passing))?;
-            self.passing = passing;
+    pub fn switch(&mut self, treatment: impl Into<Treatment>) -> Result<(), Error> {
+        let treatment = treatment.into();
+        if treatment != self.treatment {
+            system::nft(&script::install(&self.plan, treatment))?;
+            self.treatment = treatment;
         }
         Ok(())
     }
@@ -108,9 +109,9 @@ impl Rules {
         if plan.table() != self.plan.table() {
             system::nft(&script::remove(&self.plan.table()))?;
         }
-        let passing = self.passing;
+        let treatment = self.treatment;
         *self = Rules::install(plan, &self.folder)?;
-        self.switch(passing)
+        self.switch(treatment)
     }
 
     /// New connections that the rules have sent to the gateway since they were made
@@ -280,14 +281,14 @@ fn gone(removed: Result<String, Error>) -> Result<(), Error> {
 /// Missing requirements, and the remedies.
 pub fn check(plan: &Plan) -> Result<(), Error> {
     system::ip(&["rule"])?;
-    system::nft_check(&script::install(plan, Passing::Gateway))
+    system::nft_check(&script::install(plan, Passing::Gateway.into()))
 }
 
 /// The rules as `nft` reads them, and the commands of `ip` that go with them.
 #[must_use]
 pub fn print(plan: &Plan) -> String {
     let mark = plan.mark;
-    let mut text = script::install(plan, Passing::Gateway);
+    let mut text = script::install(plan, Passing::Gateway.into());
     for family in families(plan.ipv6) {
         let _ = write!(
             text,

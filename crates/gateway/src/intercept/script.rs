@@ -1,7 +1,7 @@
 //! The rules as an nftables script, which replaces earlier rules in one transaction.
 
-use super::plan::{Passing, Plan};
-use crate::config::{Intercept, Nets, Ports, Prefix};
+use super::plan::{Passing, Plan, Treatment};
+use crate::config::{Action, Intercept, Nets, Ports, Prefix, Udp};
 use std::fmt::Write as _;
 
 /// Nets that are left alone whatever the file says: they stay on a link.
@@ -16,7 +16,7 @@ pub(super) const TAKEN: &str = "taken";
 pub(super) const PASSED: &str = "passed";
 
 /// The script that creates or replaces the rules.
-pub(super) fn install(plan: &Plan, passing: Passing) -> String {
+pub(super) fn install(plan: &Plan, treatment: Treatment) -> String {
     let (table, mark) = (plan.table(), plan.mark);
     let mut text = remove(&table);
     let way_in = match &plan.intercept {
@@ -26,7 +26,12 @@ pub(super) fn install(plan: &Plan, passing: Passing) -> String {
     // Packets of sockets with another host's address: of accepted connections, and of those made
     // from a client's address. A new connection is none of them: its addresses may still be those
     // of a socket in TIME-WAIT. Errors of ICMP about their packets are for the sockets as well:
-    // they carry the path's MTU.
+    // they carry the path's MTU. While UDP passes, its flows do so even if they have a socket here.
+    let carries_udp = plan.udp.as_ref().is_some_and(Udp::carries);
+    let of_flows = match carries_udp && treatment.udp == Passing::Gateway {
+        true => format!("    meta l4proto udp socket transparent 1 meta mark set {mark} accept\n"),
+        false => String::new(),
+    };
     let _ = write!(
         text,
         "table inet {table} {{
@@ -36,7 +41,7 @@ pub(super) fn install(plan: &Plan, passing: Passing) -> String {
     type filter hook prerouting priority mangle; policy accept;
     tcp flags & (syn | ack) != syn socket transparent 1 meta mark set {mark} accept
     meta l4proto {{ icmp, icmpv6 }} socket transparent 1 meta mark set {mark} accept
-{way_in}  }}
+{of_flows}{way_in}  }}
 "
     );
     if let Some(intercept) = &plan.intercept {
@@ -47,7 +52,7 @@ pub(super) fn install(plan: &Plan, passing: Passing) -> String {
 {STAY}{}{}  }}
 ",
             choice(plan, intercept),
-            verdict(plan, intercept, passing)
+            tcp(plan, intercept, treatment.tcp) + &udp(plan, intercept, treatment.udp)
         );
     }
     text.push_str("}\n");
@@ -72,10 +77,14 @@ fn arriving(plan: &Plan, intercept: &Intercept) -> String {
     } else {
         format!("iifname {{ {} }}", names(&intercept.interfaces))
     };
-    format!("    {at} tcp flags & (fin | syn | rst | ack) == syn jump arriving\n")
+    let mut text = format!("    {at} tcp flags & (fin | syn | rst | ack) == syn jump arriving\n");
+    if plan.udp.is_some() {
+        let _ = writeln!(text, "    {at} meta l4proto udp jump arriving");
+    }
+    text
 }
 
-/// The rules that leave connections alone.
+/// The rules that leave the hosts of some nets alone.
 fn choice(plan: &Plan, intercept: &Intercept) -> String {
     let mut text = String::new();
     let except: Vec<Prefix> = intercept
@@ -111,46 +120,86 @@ fn choice(plan: &Plan, intercept: &Intercept) -> String {
             }
         }
     }
-    let ports = |ports: &Ports| {
-        let ranges: Vec<String> = ports
-            .0
-            .iter()
-            .map(|range| match (range.start(), range.end()) {
-                (first, last) if first == last => first.to_string(),
-                (first, last) => format!("{first}-{last}"),
-            })
-            .collect();
-        ranges.join(", ")
-    };
-    if !intercept.except_ports.0.is_empty() {
-        let except = ports(&intercept.except_ports);
-        let _ = writeln!(text, "    tcp dport {{ {except} }} return");
-    }
-    if !intercept.ports.0.is_empty() {
-        let only = ports(&intercept.ports);
-        let _ = writeln!(text, "    tcp dport != {{ {only} }} return");
-    }
     text
 }
 
-/// What becomes of the rest. The statement `tproxy` ends its rule where no socket
-/// listens, so that a gateway that is gone lets connections pass.
-fn verdict(plan: &Plan, intercept: &Intercept, passing: Passing) -> String {
-    let (port, mark) = (intercept.port, plan.mark);
-    match passing {
-        Passing::Direct => format!("    counter name {PASSED}\n"),
-        Passing::Refused => {
-            format!("    counter name {PASSED} meta l4proto tcp reject with tcp reset\n")
-        }
-        Passing::Gateway => [("ipv4", "ip to 127.0.0.1"), ("ipv6", "ip6 to [::1]")]
-            .into_iter()
-            .filter(|(family, _)| plan.ipv6 || *family == "ipv4")
-            .map(|(family, to)| {
-                format!(
-                    "    meta nfproto {family} meta l4proto tcp tproxy {to}:{port} \
-                     meta mark set {mark} counter name {TAKEN} accept\n"
-                )
-            })
-            .collect(),
+fn range<T: PartialEq + std::fmt::Display>(first: T, last: T) -> String {
+    match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
     }
+}
+
+fn listed(ports: &Ports) -> String {
+    let ranges = ports.0.iter().map(|it| range(it.start(), it.end()));
+    ranges.collect::<Vec<String>>().join(", ")
+}
+
+/// What becomes of TCP connections: some are left alone by their port.
+fn tcp(plan: &Plan, intercept: &Intercept, passing: Passing) -> String {
+    let mut text = String::new();
+    if !intercept.except_ports.0.is_empty() {
+        let except = listed(&intercept.except_ports);
+        let _ = writeln!(text, "    tcp dport {{ {except} }} return");
+    }
+    if !intercept.ports.0.is_empty() {
+        let only = listed(&intercept.ports);
+        let _ = writeln!(text, "    tcp dport != {{ {only} }} return");
+    }
+    text.push_str(&match passing {
+        Passing::Direct => format!("    meta l4proto tcp counter name {PASSED}\n"),
+        Passing::Refused => {
+            format!("    meta l4proto tcp counter name {PASSED} reject with tcp reset\n")
+        }
+        Passing::Gateway => {
+            let counts = format!("counter name {TAKEN} ");
+            to_socket(plan, intercept, "meta l4proto tcp", &counts)
+        }
+    });
+    text
+}
+
+/// The rules that send what they match to the gateway's socket. The statement `tproxy` ends its rule
+/// where no socket listens, so that a gateway that is gone lets everything pass.
+fn to_socket(plan: &Plan, intercept: &Intercept, matches: &str, counts: &str) -> String {
+    let (port, mark) = (intercept.port, plan.mark);
+    let families = [("ipv4", "ip to 127.0.0.1"), ("ipv6", "ip6 to [::1]")].into_iter();
+    families
+        .filter(|(family, _)| plan.ipv6 || *family == "ipv4")
+        .map(|(family, to)| {
+            format!(
+                "    meta nfproto {family} {matches} tproxy {to}:{port} \
+                 meta mark set {mark} {counts}accept\n"
+            )
+        })
+        .collect()
+}
+
+/// Bytes of the header of UDP, which its length counts.
+const UDP_HEADER: u32 = 8;
+
+/// What becomes of UDP, rule by rule.
+fn udp(plan: &Plan, intercept: &Intercept, passing: Passing) -> String {
+    let Some(udp) = &plan.udp else {
+        return String::new();
+    };
+    let becomes = |action: Action, matches: &str| match (action, passing) {
+        (Action::Carry, Passing::Gateway) => to_socket(plan, intercept, matches, ""),
+        (Action::Pass, _) | (Action::Carry, Passing::Direct) => format!("    {matches} return\n"),
+        (Action::Block, _) | (Action::Carry, Passing::Refused) => {
+            format!("    {matches} reject with icmpx type port-unreachable\n")
+        }
+    };
+    let mut text = String::new();
+    for rule in &udp.rules {
+        let mut matches = "meta l4proto udp".to_owned();
+        if !rule.ports.0.is_empty() {
+            let _ = write!(matches, " udp dport {{ {} }}", listed(&rule.ports));
+        }
+        let length = |payload: u16| u32::from(payload) + UDP_HEADER;
+        let lengths = range(length(rule.smallest), length(rule.largest));
+        let _ = write!(matches, " udp length {lengths}");
+        text.push_str(&becomes(rule.action, &matches));
+    }
+    text + &becomes(udp.action, "meta l4proto udp")
 }

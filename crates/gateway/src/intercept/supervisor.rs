@@ -1,7 +1,7 @@
 //! Keeps the rules in step with what the gateway can do: connections that it
 //! cannot serve pass directly, or are refused, as configured.
 
-use super::plan::{Passing, Plan};
+use super::plan::{Passing, Plan, Treatment};
 use super::rules::Rules;
 use super::system::Error;
 use crate::config::{Config, WhenDown};
@@ -62,7 +62,7 @@ impl Drop for RuleSupervisor {
 
 impl RuleSupervisor {
     /// Makes the rules of `plan`, with their record in `folder`, and follows
-    /// `fitness`. Listen before this, and call it in a runtime of tokio.
+    /// `fitness`, and for UDP `carries_udp`. Listen before this, and call it in a runtime of tokio.
     ///
     /// # Errors
     /// Missing requirements of this machine, and the remedies.
@@ -71,10 +71,12 @@ impl RuleSupervisor {
         folder: &Path,
         state: &Arc<SharedState>,
         fitness: impl Fn() -> Fitness + Send + 'static,
+        carries_udp: impl Fn() -> bool + Send + 'static,
     ) -> Result<RuleSupervisor, Error> {
         let rules = Rules::install(plan, folder)?;
         let rules = Arc::new(Mutex::new(Some(rules)));
-        let task = tokio::spawn(follow(Arc::clone(&rules), Arc::clone(state), fitness));
+        let followed = follow(Arc::clone(&rules), Arc::clone(state), fitness, carries_udp);
+        let task = tokio::spawn(followed);
         Ok(RuleSupervisor {
             rules,
             task,
@@ -85,7 +87,7 @@ impl RuleSupervisor {
     /// Lets new connections pass directly from now on. Those that exist go on.
     pub async fn stop_accepting(&self) {
         self.task.abort();
-        switch(&self.rules, &self.state, Passing::Direct).await;
+        switch(&self.rules, &self.state, Passing::Direct.into()).await;
     }
 
     /// Removes the rules. Connections must have ended: packets of others would be
@@ -107,9 +109,11 @@ async fn follow(
     rules: Arc<Mutex<Option<Rules>>>,
     state: Arc<SharedState>,
     fitness: impl Fn() -> Fitness + Send + 'static,
+    carries_udp: impl Fn() -> bool + Send + 'static,
 ) {
     let mut silent = Some(Instant::now());
-    let mut now = Passing::Gateway;
+    let mut carried = Instant::now();
+    let mut now = Treatment::from(Passing::Gateway);
     let mut reach = Reach::new(&state);
     loop {
         tokio::time::sleep(TURN).await;
@@ -124,12 +128,25 @@ async fn follow(
             _ => Some(Instant::now()),
         };
         let silence = silent.map_or(SILENCE, |since| since.elapsed());
-        let wanted = wanted(fitness, silence, &state.config());
+        let tcp = wanted(fitness, silence, &state.config());
+        if carries_udp() {
+            carried = Instant::now();
+        }
+        let udp = match tcp {
+            // A flow has no memory of where it went: datagrams of a short outage are lost either way.
+            Passing::Gateway if carried.elapsed() > SILENCE => Passing::Direct,
+            tcp => tcp,
+        };
+        let wanted = Treatment { tcp, udp };
         if wanted == now {
             continue;
         }
         if switch(&rules, &state, wanted).await {
-            report(wanted, fitness);
+            if tcp != now.tcp {
+                report(tcp, fitness);
+            } else {
+                report_udp(udp);
+            }
             now = wanted;
             // The rules' counters start again.
             reach.sent = 0;
@@ -222,6 +239,15 @@ fn wanted(fitness: Fitness, silence: Duration, config: &Config) -> Passing {
     }
 }
 
+fn report_udp(passing: Passing) {
+    match passing {
+        Passing::Gateway => tracing::info!("UDP is carried again"),
+        Passing::Direct | Passing::Refused => {
+            tracing::warn!("UDP passes beside the gateway: the other box cannot carry it now");
+        }
+    }
+}
+
 fn report(passing: Passing, fitness: Fitness) {
     let why = match fitness {
         Fitness::AtLimit => "a limit is reached",
@@ -240,7 +266,7 @@ fn report(passing: Passing, fitness: Fitness) {
 async fn switch(
     rules: &Arc<Mutex<Option<Rules>>>,
     state: &Arc<SharedState>,
-    passing: Passing,
+    treatment: Treatment,
 ) -> bool {
     let (rules, state) = (Arc::clone(rules), Arc::clone(state));
     let switched = tokio::task::spawn_blocking(move || {
@@ -250,11 +276,11 @@ async fn switch(
         };
         // The counters start again with the rules.
         let passed = rules.passed().unwrap_or(0);
-        let number = match rules.passing() {
+        let number = match rules.treatment().tcp {
             Passing::Refused => &state.counters.connections_turned_away,
             Passing::Gateway | Passing::Direct => &state.counters.connections_bypassed,
         };
-        let switched = rules.switch(passing);
+        let switched = rules.switch(treatment);
         if let Err(error) = &switched {
             tracing::error!("the rules stay as they are: {error}");
         } else {

@@ -4,7 +4,7 @@
 use super::plan::table;
 use super::record::Record;
 use super::script;
-use super::{Left, Passing, Plan, left};
+use super::{Left, Passing, Plan, Treatment, left};
 use crate::config::{Config, config_from_str};
 
 fn plan(section: &str) -> Plan {
@@ -14,6 +14,7 @@ fn plan(section: &str) -> Plan {
         name: "ship-1".into(),
         mark: 20_993,
         intercept: config.intercept,
+        udp: None,
         except: vec!["203.0.113.7".parse().unwrap()],
         except_interfaces: vec!["sat0".into()],
         ipv6: true,
@@ -22,7 +23,7 @@ fn plan(section: &str) -> Plan {
 
 #[test]
 fn the_script_replaces_everything_at_once() {
-    let text = script::install(&plan(""), Passing::Gateway);
+    let text = script::install(&plan(""), Passing::Gateway.into());
     let table = plan("").table();
     let start = format!("add table inet {table}\ndelete table inet {table}\ntable inet {table} {{");
     assert!(text.starts_with(&start), "{text}");
@@ -44,7 +45,7 @@ fn choices_of_the_file_become_rules() {
              except = [\"10.9.0.0/16\", \"2001:db8:9::/48\"]\nports = [80, \"8000-8099\"]\n\
              except_ports = 22\nport = 999\nmark = 777",
         ),
-        Passing::Gateway,
+        Passing::Gateway.into(),
     );
     for line in [
         "iifname { \"lan0\", \"lan1\" } tcp flags",
@@ -65,17 +66,61 @@ fn choices_of_the_file_become_rules() {
 
 #[test]
 fn new_connections_pass_or_are_refused_while_the_rest_stays() {
-    let direct = script::install(&plan(""), Passing::Direct);
+    let direct = script::install(&plan(""), Passing::Direct.into());
     assert!(!direct.contains("tproxy") && direct.contains("socket transparent 1"));
-    let refused = script::install(&plan(""), Passing::Refused);
+    let refused = script::install(&plan(""), Passing::Refused.into());
     assert!(!refused.contains("tproxy") && refused.contains("reject with tcp reset"));
+}
+
+/// The rules for UDP of a terminal.
+fn udp(keys: &str, udp: Passing) -> String {
+    let text = format!(
+        "role = \"terminal\"\n[tunnel]\naddress = \"192.0.2.7\"\npeers = [\"k\"]\n\
+         [intercept]\n[udp]\n{keys}"
+    );
+    let mut plan = plan("");
+    plan.udp = Some(config_from_str(&text).unwrap().udp);
+    let tcp = Passing::Gateway;
+    script::install(&plan, Treatment { tcp, udp })
+}
+
+#[test]
+fn udp_is_carried_passes_or_is_refused_as_the_file_says() {
+    let keys = "[[udp.rule]]\naction = \"pass\"\nports = [53, \"5000-5009\"]\nlargest = 512\n\
+                [[udp.rule]]\naction = \"block\"\nports = [443]\n";
+    let text = udp(keys, Passing::Gateway);
+    let lines = [
+        "meta l4proto udp socket transparent 1 meta mark set 20993 accept",
+        "iifname != { \"sat0\", \"lo\" } meta l4proto udp jump arriving",
+        "meta l4proto udp udp dport { 53, 5000-5009 } udp length 8-520 return",
+        "meta l4proto udp udp dport { 443 } udp length 8-65515 reject with icmpx",
+        "meta nfproto ipv4 meta l4proto udp tproxy ip to 127.0.0.1:4434 meta mark set 20993 accept",
+    ];
+    let places: Vec<_> = lines.iter().map(|line| text.find(line)).collect();
+    assert!(places.iter().all(Option::is_some), "{places:?} in {text}");
+    assert!(places.is_sorted(), "{text}");
+    // Connections go on while UDP cannot be carried.
+    let direct = udp(keys, Passing::Direct);
+    assert!(
+        !direct.contains("udp socket") && !direct.contains("udp tproxy"),
+        "{direct}"
+    );
+    assert!(direct.contains("meta l4proto tcp tproxy"), "{direct}");
+    let refused = udp("", Passing::Refused);
+    assert!(
+        refused.contains("    meta l4proto udp reject with icmpx"),
+        "{refused}"
+    );
+    // Without the section nothing is said of UDP.
+    let without = script::install(&plan(""), Passing::Gateway.into());
+    assert!(!without.contains("udp"), "{without}");
 }
 
 #[test]
 fn a_hub_has_only_the_way_back() {
     let mut plan = plan("");
     plan.intercept = None;
-    let text = script::install(&plan, Passing::Gateway);
+    let text = script::install(&plan, Passing::Gateway.into());
     assert!(text.contains("socket transparent 1"));
     assert!(!text.contains("arriving") && !text.contains("tproxy"));
     assert!(plan.listeners().is_empty());

@@ -55,6 +55,8 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     // The budgets of the buffers are made at the start.
     later("[limits] memory", old.limits.memory != new.limits.memory);
     later("[intercept]", old.intercept != new.intercept);
+    // Its rules are those of the interception.
+    later("[udp]", old.udp != new.udp);
     later("[socks]", old.socks != new.socks);
     later("[connect]", old.connect != new.connect);
     later("[status]", old.status != new.status);

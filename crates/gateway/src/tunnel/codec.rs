@@ -340,9 +340,11 @@ impl Hello {
     }
 }
 
-/// Follows [`Welcome`] on the first stream of an association where the hub understands whose a
-/// connection is. Older hubs send nothing there, and older terminals do not read it.
+/// A bit of the byte that follows [`Welcome`] on the first stream of an association: the hub understands
+/// whose a connection is. Older hubs send nothing there, and older terminals do not read it.
 pub(crate) const UNDERSTANDS_SUBSCRIBERS: u8 = 1;
+/// The same: it carries UDP ([`crate::udp`]).
+pub(crate) const CARRIES_UDP: u8 = 2;
 
 /// What the hub answers to [`Hello`]: the terminal is authenticated and served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

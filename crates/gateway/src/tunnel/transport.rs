@@ -14,6 +14,7 @@ use super::socket::ShapedSocket;
 use super::verified::Verified;
 use crate::config::{Config, Tunnel};
 use crate::operate::SharedState;
+use bentpipe_units::Rate;
 use quinn::{
     AckFrequencyConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, IdleTimeout,
     MtuDiscoveryConfig, ServerConfig, TransportConfig, VarInt,
@@ -34,6 +35,12 @@ const HEADERS: u16 = 48;
 /// Packets that may arrive before one acknowledgement; losses and the delay timer
 /// bring it earlier.
 const PACKETS_AN_ACK: u32 = 9;
+/// Datagrams that have arrived and that this process has not taken yet, bytes: a busy machine takes a
+/// while. The oldest are dropped.
+const DATAGRAMS_RECEIVED: usize = 4 << 20;
+/// Datagrams that quinn may have to send, as time on the link; and its limits, bytes.
+const DATAGRAMS_AHEAD: Duration = Duration::from_millis(15);
+const DATAGRAMS_SENT: (usize, usize) = (32 << 10, 1 << 20);
 /// Length of the connection ids, bytes.
 const ID_LENGTH: usize = 8;
 /// Connections of the hub whose peer is not yet known; more are not answered.
@@ -178,8 +185,11 @@ impl Sending {
         transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
         // For what boxes have to say about the path.
         transport.max_concurrent_uni_streams(VarInt::from_u32(4));
-        transport.datagram_receive_buffer_size(Some(64 * 1024));
-        transport.datagram_send_buffer_size(64 * 1024);
+        transport.datagram_receive_buffer_size(Some(DATAGRAMS_RECEIVED));
+        // quinn sends datagrams before data of streams, in the order in which it has them.
+        let rate = self.config.link.configured().map_or(0.0, Rate::bps_f64);
+        let few = (rate / 8.0 * DATAGRAMS_AHEAD.as_secs_f64()) as usize;
+        transport.datagram_send_buffer_size(few.clamp(DATAGRAMS_SENT.0, DATAGRAMS_SENT.1));
         transport.allow_spin(false);
         transport.qlog_stream(crate::operate::qlog::stream(&self.config));
         // Packets of the configured size leave from the first on: the search for
@@ -196,7 +206,7 @@ impl Sending {
         transport.ack_frequency_config(Some(acks));
         let shaped = self.knowledge.shaper().peer(peer);
         let knowledge = Arc::clone(&self.knowledge);
-        let gate = Gate::new(&knowledge, &shaped);
+        let gate = Gate::new(&knowledge, &shaped, self.config.udp.share);
         let control = Verified {
             inner: Arc::new(Factory::new(
                 self.choice.clone(),

@@ -105,6 +105,20 @@ impl Terms {
         Ok(bytes)
     }
 
+    /// Whether a datagram of so many bytes may be sent now: it cannot wait here, and its flow slows down
+    /// by losses. It is taken from what all connections may send together.
+    pub(super) fn police(&mut self, bytes: u64, now: Instant) -> bool {
+        if self.rate(now).is_none() {
+            return true;
+        }
+        self.refill(now);
+        let admits = self.level > -0.5;
+        if admits {
+            self.level -= bytes as f64;
+        }
+        admits
+    }
+
     fn refund(&mut self, bytes: u64, now: Instant) {
         if self.rate(now).is_some() {
             self.level += bytes as f64;
@@ -187,6 +201,21 @@ mod tests {
         let level = terms.level;
         terms.refund(bytes, now);
         assert_eq!(terms.level, level + bytes as f64);
+    }
+
+    #[test]
+    fn datagrams_beyond_a_cap_are_refused() {
+        let begin = Instant::now();
+        let mut terms = Terms::new(begin);
+        assert!((0..1000).all(|_| terms.police(1200, begin)));
+        terms.renew(Some(plan("cap = \"8 Mbit/s\"")), begin);
+        // Twice the cap.
+        let admitted: u64 = (0..10_000)
+            .map(|at| begin + Duration::from_micros(600 * at))
+            .filter(|now| terms.police(1200, *now))
+            .map(|_| 1200)
+            .sum();
+        assert!((5_950_000..6_100_000).contains(&admitted), "{admitted}");
     }
 
     #[test]

@@ -220,6 +220,11 @@ impl Member {
         self.usage.limited.load(Relaxed)
     }
 
+    /// Whether it may send so many bytes now, which are then counted as sent by its plan's cap.
+    pub(crate) fn admits(&self, bytes: u64) -> bool {
+        !self.is_limited() || self.usage.terms().police(bytes, Instant::now())
+    }
+
     /// Waits until it may send.
     pub(crate) async fn allowance(&self) -> Allowance {
         loop {

@@ -152,21 +152,27 @@ impl Bed {
     }
 
     async fn start_with(more: &str, set: impl FnOnce(&mut Proxy)) -> Bed {
-        Bed::start_between(Keys::make(), more, set).await
+        Bed::start_between(Keys::make(), [more; 2], set).await
+    }
+
+    /// One whose hub's configuration says this as well.
+    pub(crate) async fn start_with_hub(hub: &str) -> Bed {
+        Bed::start_between(Keys::make(), [hub, ""], |_| {}).await
     }
 
     /// One over a link of which both boxes are told this.
     pub(crate) async fn start_over(link: &'static str, more: &str) -> Bed {
         let mut keys = Keys::make();
         keys.link = link;
-        Bed::start_between(keys, more, |_| {}).await
+        Bed::start_between(keys, [more; 2], |_| {}).await
     }
 
-    async fn start_between(keys: Keys, more: &str, set: impl FnOnce(&mut Proxy)) -> Bed {
-        let hub = keys.hub(ANY, more);
+    /// `more` is what the configurations of the hub and of the terminal say as well.
+    async fn start_between(keys: Keys, more: [&str; 2], set: impl FnOnce(&mut Proxy)) -> Bed {
+        let hub = keys.hub(ANY, more[0]);
         let mut proxy = Proxy::start(hub.address().unwrap()).await;
         set(&mut proxy);
-        let (terminal, state) = keys.terminal_with_state(proxy.address, more);
+        let (terminal, state) = keys.terminal_with_state(proxy.address, more[1]);
         terminal.ready().await;
         Bed {
             keys,

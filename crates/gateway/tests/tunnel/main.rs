@@ -16,3 +16,4 @@ mod shares;
 mod stalled;
 mod strangers;
 mod survives;
+mod udp;

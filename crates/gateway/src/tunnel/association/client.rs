@@ -6,13 +6,14 @@ use super::{
 use crate::CloseReason;
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
-use crate::tunnel::codec::{Direction, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
+use crate::tunnel::codec::{CARRIES_UDP, Direction, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
 use crate::tunnel::fallback::{Pool, Settings};
 use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
 use crate::tunnel::moving::Streams;
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, Sending};
+use crate::udp::{self, Entrance};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
 use std::io;
@@ -20,7 +21,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// First and longest time between attempts to connect.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
@@ -58,6 +59,8 @@ struct Shared {
     sending: Sending,
     /// The turns of the streams of the association that stands.
     gate: Arc<Gate>,
+    /// The flows of UDP.
+    entrance: Arc<Entrance>,
 }
 
 /// The association that stands.
@@ -118,6 +121,7 @@ impl Client {
             suspect,
             sending,
             gate,
+            entrance: Entrance::new(state),
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
@@ -140,6 +144,11 @@ impl Client {
     #[must_use]
     pub fn status(&self) -> watch::Receiver<Status> {
         self.shared.status.subscribe()
+    }
+
+    /// The flows of UDP.
+    pub(crate) fn udp(&self) -> &Arc<Entrance> {
+        &self.shared.entrance
     }
 
     /// The association, while there is one.
@@ -227,9 +236,9 @@ async fn keep(shared: Arc<Shared>) {
     let mut wait = BACKOFF.0;
     loop {
         let lost = match shared.connect().await {
-            Ok(connection) => {
+            Ok((connection, hub)) => {
                 wait = BACKOFF.0;
-                shared.serve(&connection).await
+                shared.serve(&connection, hub).await
             }
             Err(lost) => lost,
         };
@@ -254,8 +263,8 @@ async fn keep(shared: Arc<Shared>) {
 }
 
 impl Shared {
-    /// One attempt: both handshakes, and the greeting.
-    async fn connect(&self) -> Result<Connection, ConnectionError> {
+    /// One attempt: both handshakes, and the greeting, in which the hub says what it understands.
+    async fn connect(&self) -> Result<(Connection, u8), ConnectionError> {
         let greeted = async {
             let connection = self
                 .endpoint
@@ -267,9 +276,9 @@ impl Shared {
                 .await?;
             // The hub has authenticated this box only when it answers.
             match greet(&connection, self.hello).await {
-                Ok(understands_subscribers) => {
-                    self.gate.open(understands_subscribers);
-                    Ok(connection)
+                Ok(hub) => {
+                    self.gate.open(hub & UNDERSTANDS_SUBSCRIBERS != 0);
+                    Ok((connection, hub))
                 }
                 Err(Some(lost)) => Err(lost),
                 Err(None) => {
@@ -284,7 +293,7 @@ impl Shared {
     }
 
     /// Serves an association until it is lost.
-    async fn serve(&self, connection: &Connection) -> ConnectionError {
+    async fn serve(&self, connection: &Connection, hub: u8) -> ConnectionError {
         tracing::info!(hub = %self.hub, rtt = ?connection.rtt(), "associated with the hub");
         let moves = self.fallback.is_some();
         self.current.send_replace(Some(Current {
@@ -303,7 +312,14 @@ impl Shared {
         let budget = self.sending.budget();
         let mut throttle = Throttle::new(self.state.rate(), budget);
         let mut lost_before = None;
-        let lost = heartbeat::keep(connection, |beat| {
+        let mut leaving = JoinSet::new();
+        if hub & CARRIES_UDP != 0 {
+            let (gate, state) = (Arc::clone(&self.gate), Arc::clone(&self.state));
+            leaving.spawn(udp::leave(connection.clone(), gate, state));
+            self.entrance.open(&self.gate);
+        }
+        let take = |datagram| self.entrance.take(datagram);
+        let lost = heartbeat::keep(connection, take, |beat| {
             listed.note_lost(beat.lost);
             let outage = beat.lost.is_some();
             let up = throttle.suspects(Instant::now(), outage, self.gate.waited(), &beat.stats);
@@ -346,15 +362,16 @@ impl Shared {
         })
         .await;
         self.current.send_replace(None);
+        self.entrance.close();
         self.gate.close();
         counters.associations_lost.increment();
         lost
     }
 }
 
-/// Sends the greeting on the first stream and waits for the hub's; true where the hub understands whose
-/// a connection is. `Err(None)` is an answer that makes no sense.
-async fn greet(connection: &Connection, hello: Hello) -> Result<bool, Option<ConnectionError>> {
+/// Sends the greeting on the first stream and waits for the hub's; returns the bits that say what the hub
+/// understands. `Err(None)` is an answer that makes no sense.
+async fn greet(connection: &Connection, hello: Hello) -> Result<u8, Option<ConnectionError>> {
     let lost = |connection: &Connection| connection.close_reason();
     let (mut send, mut receive) = connection.open_bi().await.map_err(Some)?;
     if send.write_all(&hello.encode()).await.is_err() {
@@ -370,5 +387,5 @@ async fn greet(connection: &Connection, hello: Hello) -> Result<bool, Option<Con
     let mut more = [0];
     let _ = receive.read_exact(&mut more).await;
     Welcome::decode(bytes).map_err(|_| None)?;
-    Ok(more[0] & UNDERSTANDS_SUBSCRIBERS != 0)
+    Ok(more[0])
 }

@@ -54,19 +54,31 @@ pub(super) async fn send(connection: &Connection, notice: Notice) -> Result<(), 
     Ok(())
 }
 
-/// Keeps the heartbeat until the association is lost, and returns why it was.
+/// How often the association is looked at while datagrams of clients arrive, which are many.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Keeps the heartbeat until the association is lost, and returns why it was. `take` gets the datagrams
+/// of clients, which the same queue of QUIC brings.
 pub(super) async fn keep(
     connection: &Connection,
+    mut take: impl FnMut(Bytes) + Send,
     mut report: impl FnMut(Beat) + Send,
 ) -> ConnectionError {
     let mut pulse = Pulse::new(Instant::now(), connection.stats().udp_rx.datagrams);
-    let mut wait = Duration::ZERO;
+    let (mut looked, mut look) = (Instant::now(), Instant::now());
     let (mut warned, mut drains) = (false, false);
     loop {
         tokio::select! {
             error = connection.closed() => return error,
             // What waits for the link's return can go on as soon as the other box is heard.
-            Ok(_) = connection.read_datagram() => {}
+            Ok(datagram) = connection.read_datagram() => {
+                if datagram != PAYLOAD {
+                    take(datagram);
+                    if looked.elapsed() < LOOK {
+                        continue;
+                    }
+                }
+            }
             Ok(mut stream) = connection.accept_uni() => {
                 let mut payload = [0; 1];
                 let read = tokio::time::timeout(BEAT, stream.read_exact(&mut payload)).await;
@@ -75,8 +87,9 @@ pub(super) async fn keep(
                     drains |= payload == [Notice::Drains as u8];
                 }
             }
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep_until(look.into()) => {}
         }
+        looked = Instant::now();
         let stats = connection.stats();
         let (acknowledged, in_flight) = opening::progress(connection);
         let rtt = acknowledged.rtt.unwrap_or_else(|| connection.rtt());
@@ -92,7 +105,7 @@ pub(super) async fn keep(
             // An error means that the association is lost, as the next turn finds.
             let _ = connection.send_datagram(Bytes::from_static(PAYLOAD));
         }
-        wait = verdict.wait;
+        look = looked + verdict.wait;
         report(Beat {
             rtt,
             lost: verdict.lost,

@@ -4,14 +4,16 @@ use super::heartbeat::{self, Notice};
 use super::{Close, HANDSHAKE, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
+use crate::policy::Policy;
 use crate::shares::Shares;
 use crate::tunnel::budget::Budget;
-use crate::tunnel::codec::{Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
+use crate::tunnel::codec::{CARRIES_UDP, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
 use crate::tunnel::keys::{Identity, PublicKey};
 use crate::tunnel::moving::{Streams, Tag};
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
+use crate::udp::{self, Exit};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connecting, Connection, Endpoint, Incoming, ServerConfig, VarInt};
 use ring::hkdf;
@@ -93,6 +95,8 @@ struct Shared {
     stops: AtomicBool,
     server: ServerConfig,
     sending: Sending,
+    /// Where flows of UDP may go.
+    policy: Policy,
 }
 
 /// Associations by terminal: one each, and those that earlier processes of the same terminal drain.
@@ -113,8 +117,8 @@ impl Associations {
 }
 
 impl Server {
-    /// Begins to listen on `socket`; new associations come out of the channel. It is
-    /// called in a runtime of tokio.
+    /// Begins to listen on `socket`; new associations come out of the channel, and flows of UDP go where
+    /// `policy` allows. It is called in a runtime of tokio.
     ///
     /// # Errors
     /// The key is unusable, or the socket is.
@@ -126,6 +130,7 @@ impl Server {
         instance: u8,
         socket: std::net::UdpSocket,
         state: &Arc<SharedState>,
+        policy: &Policy,
     ) -> io::Result<(Server, mpsc::Receiver<Association>)> {
         let tls = identity.server(peers).map_err(io::Error::other)?;
         let quic = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
@@ -145,6 +150,7 @@ impl Server {
             endpoint,
             server,
             sending,
+            policy: policy.clone(),
             connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
             handshake: HANDSHAKE.max(8 * config.link.rtt),
             half_open: Arc::new(Semaphore::new(HALF_OPEN)),
@@ -269,6 +275,7 @@ async fn listen(shared: Arc<Shared>) {
 async fn greet(
     connecting: Connecting,
     connections: u32,
+    understands: u8,
     gate: Arc<Gate>,
     budget: Arc<Budget>,
 ) -> Result<Association, String> {
@@ -297,7 +304,7 @@ async fn greet(
     // Only now may the terminal open streams. The greeting's has ended.
     connection.set_max_concurrent_bi_streams(VarInt::from_u32(connections));
     let mut welcome = Welcome { connections }.encode().to_vec();
-    welcome.push(UNDERSTANDS_SUBSCRIBERS);
+    welcome.push(understands);
     if send.write_all(&welcome).await.is_err() || send.finish().is_err() {
         return Err(lost(&connection));
     }
@@ -322,7 +329,12 @@ impl Shared {
             .accept_with(Arc::new(config))
             .map_err(|error| words(&error))?;
         let budget = Arc::clone(self.sending.budget());
-        greet(connecting, self.connections, gate, budget).await
+        let udp = match self.state.config().udp.carries() {
+            true => CARRIES_UDP,
+            false => 0,
+        };
+        let understands = UNDERSTANDS_SUBSCRIBERS | udp;
+        greet(connecting, self.connections, understands, gate, budget).await
     }
 
     /// Serves an association until it is lost.
@@ -345,7 +357,12 @@ impl Shared {
             .list(&peer.to_string(), Path::Quic(connection.clone()));
         let mut outage = false;
         let mut throttle = Throttle::new(self.state.rate(), &association.budget);
-        let lost = heartbeat::keep(&connection, |beat| {
+        let exit = Exit::new(&self.state, &self.policy, peer, &association.gate);
+        let mut leaving = JoinSet::new();
+        let (gate, state) = (Arc::clone(&association.gate), Arc::clone(&self.state));
+        leaving.spawn(udp::leave(connection.clone(), gate, state));
+        let take = |datagram| exit.take(datagram);
+        let lost = heartbeat::keep(&connection, take, |beat| {
             listed.note_lost(beat.lost);
             if let Some(lost) = beat.lost.filter(|_| !outage) {
                 counters.outages.increment();
@@ -365,6 +382,7 @@ impl Shared {
         })
         .await;
         drop(listed);
+        exit.close();
         association.gate.close();
         counters.associations_lost.increment();
         tracing::info!(%peer, %address, reason = words(&lost), "no longer associated");

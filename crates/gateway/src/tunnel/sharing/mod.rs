@@ -14,10 +14,15 @@
 //! there is nothing, and until then the headers of what has left are taken for a little more than they
 //! are, so that the sum errs to the side on which the link is idle for a moment and no queue grows.
 //!
+//! Datagrams, which carry the clients' UDP, wait here by flow ([`lane`]) and are a part of what their
+//! subscriber has. quinn sends them before data of streams, so those that have their turn leave at once;
+//! few are given to it at a time, so that the next one's turn comes soon.
+//!
 //! The alternative, priorities by a subscriber's virtual time, needs as little in QUIC's buffers to be
 //! current and cannot put a stream that waits there before others, since quinn sorts a stream when it
 //! has sent from it.
 
+mod lane;
 mod queue;
 mod subscriber;
 
@@ -25,12 +30,16 @@ pub(crate) use subscriber::Subscriber;
 
 use super::known::Knowledge;
 use super::shaper::Peer;
-use bentpipe_units::Rate;
-use queue::Queue;
+use crate::config::WEIGHT;
+use crate::usage::Member;
+use bentpipe_units::{Rate, Ratio};
+use bytes::Bytes;
+use queue::{Next, Queue, Side};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// What QUIC may have to send, as time on the link: longer than a busy machine takes to give it more.
 const AHEAD: Duration = Duration::from_millis(80);
@@ -47,6 +56,10 @@ const QUIET: Duration = Duration::from_secs(1);
 const QUIET_PACKETS: f64 = 4.0 * 1500.0;
 /// Smaller packets may be acknowledgements, which say nothing of what is to be sent, bytes.
 const SMALL: u64 = 200;
+/// Datagrams that are about to be given to QUIC, bytes: a few packets.
+const LEAVING: usize = 8 << 10;
+/// Bytes after which older ones count half for which part of what is lost was data of streams.
+const REMEMBERED: u64 = 1 << 20;
 
 /// The turns of the streams of one association.
 #[derive(Debug)]
@@ -60,17 +73,54 @@ pub(crate) struct Gate {
     names: AtomicBool,
     /// Streams had to wait.
     waited: AtomicBool,
+    /// Datagrams are about to leave.
+    leaving: Notify,
+    /// Datagrams that were dropped since they were asked for.
+    dropped: AtomicU64,
+}
+
+/// A datagram of the association.
+#[derive(Debug)]
+pub(crate) struct Datagram {
+    /// Its bytes.
+    pub(crate) bytes: Bytes,
+    /// It may go in parts, where the path carries less.
+    pub(crate) divisible: bool,
+    /// Whose it is, unless the boxes speak of themselves.
+    pub(crate) member: Option<Arc<Member>>,
+}
+
+impl Datagram {
+    /// What one box says to the other.
+    pub(crate) const fn between_boxes(bytes: Bytes) -> Datagram {
+        Datagram {
+            bytes,
+            divisible: true,
+            member: None,
+        }
+    }
+
+    fn weight(&self) -> u64 {
+        self.member
+            .as_ref()
+            .map_or(WEIGHT, |member| member.weight())
+    }
 }
 
 #[derive(Debug)]
 struct State {
-    queue: Queue<Waiter>,
+    queue: Queue<Waiter, Datagram>,
     /// Bytes that QUIC has to send, those included that streams are about to give it.
     backlog: u64,
     /// Of these, what streams have a turn for and have not given it, and what they have given it since
     /// it sent last.
     granted: u64,
     written: u64,
+    /// Datagrams whose turn it is, and their bytes.
+    outbox: VecDeque<Datagram>,
+    outbox_bytes: usize,
+    /// What QUIC was given of streams and of datagrams; older bytes count less.
+    given: [u64; 2],
     /// When data was sent last, or could be sent again.
     moved: Instant,
     /// Somebody looks whether that is long ago.
@@ -89,16 +139,22 @@ struct Waiter {
 }
 
 impl Gate {
-    /// The turns towards `peer`, on the link of `knowledge`.
-    pub(super) fn new(knowledge: &Arc<Knowledge>, peer: &Arc<Peer>) -> Arc<Gate> {
+    /// The turns towards `peer`, on the link of `knowledge`; `datagrams` is what UDP has of a subscriber's
+    /// part where its TCP wants the rest.
+    pub(super) fn new(knowledge: &Arc<Knowledge>, peer: &Arc<Peer>, datagrams: Ratio) -> Arc<Gate> {
+        let mut queue = Queue::default();
+        queue.set_datagrams((datagrams.get() * 100.0).round() as u64);
         Arc::new(Gate {
             knowledge: Arc::clone(knowledge),
             peer: Arc::clone(peer),
             state: Mutex::new(State {
-                queue: Queue::default(),
+                queue,
                 backlog: 0,
                 granted: 0,
                 written: 0,
+                outbox: VecDeque::new(),
+                outbox_bytes: 0,
+                given: [0; 2],
                 moved: Instant::now(),
                 watched: false,
                 full: false,
@@ -107,6 +163,8 @@ impl Gate {
             allowed: AtomicU64::new(0),
             names: AtomicBool::new(false),
             waited: AtomicBool::new(false),
+            leaving: Notify::new(),
+            dropped: AtomicU64::new(0),
         })
     }
 
@@ -129,7 +187,45 @@ impl Gate {
     pub(super) fn close(self: &Arc<Gate>) {
         let mut state = self.lock();
         state.closed = true;
+        state.outbox.clear();
+        state.outbox_bytes = 0;
         self.release(state);
+    }
+
+    /// A datagram of a flow of this subscriber waits for its turn. It may be dropped, now or later: see
+    /// [`Gate::take_dropped`].
+    pub(crate) fn push(self: &Arc<Gate>, subscriber: Subscriber, flow: u32, datagram: Datagram) {
+        let length = datagram.bytes.len();
+        let mut state = self.lock();
+        let now = Instant::now();
+        let queue = &mut state.queue;
+        let dropped = queue.push_datagram(subscriber, flow, datagram, length, now);
+        self.dropped.fetch_add(dropped, Relaxed);
+        self.release(state);
+        if !self.lock().queue.is_empty() {
+            self.watch();
+        }
+    }
+
+    /// Waits for the next datagram that is to be given to QUIC.
+    pub(crate) async fn leaving(self: &Arc<Gate>) -> Datagram {
+        loop {
+            let leaving = self.leaving.notified();
+            {
+                let mut state = self.lock();
+                if let Some(datagram) = state.outbox.pop_front() {
+                    state.outbox_bytes -= datagram.bytes.len();
+                    self.release(state);
+                    return datagram;
+                }
+            }
+            leaving.await;
+        }
+    }
+
+    /// Datagrams that were dropped since the last call, for want of room or by the link's congestion.
+    pub(crate) fn take_dropped(&self) -> u64 {
+        self.dropped.swap(0, Relaxed)
     }
 
     /// Whether the other box understands whose a stream is.
@@ -229,9 +325,23 @@ impl Gate {
         let (ahead, turn) = self.limits();
         state.queue.set_credit(ahead / 2);
         let mut given = Vec::new();
-        while state.closed || state.backlog < ahead {
-            let Some((subscriber, waiter)) = state.queue.pop() else {
+        let (now, rtt, mut dropped) = (Instant::now(), self.knowledge.rtt(), 0);
+        // While datagrams leave the link is busy, and who is next waits.
+        while state.closed || (state.backlog < ahead && state.outbox_bytes < LEAVING) {
+            let Some((subscriber, next)) = state.queue.pop(now, rtt, &mut dropped) else {
                 break;
+            };
+            let waiter = match next {
+                Next::Stream(waiter) => waiter,
+                Next::Datagram(_) if state.closed => {
+                    dropped += 1;
+                    continue;
+                }
+                Next::Datagram(datagram) => {
+                    state.leave(subscriber, datagram);
+                    self.leaving.notify_one();
+                    continue;
+                }
             };
             // It may have given up.
             if waiter.grant.is_closed() {
@@ -240,7 +350,8 @@ impl Gate {
             let weight = waiter.weight;
             let turn = turn + state.queue.missed(subscriber, weight);
             let bytes = waiter.most.min(turn).max(1);
-            state.queue.charge(subscriber, bytes, weight);
+            let side = Side::Streams;
+            state.queue.charge(subscriber, side, bytes, weight);
             state.backlog += bytes;
             state.granted += bytes;
             let grant = Grant {
@@ -253,6 +364,7 @@ impl Gate {
         }
         // A grant that nobody takes is given back, which locks.
         drop(state);
+        self.dropped.fetch_add(dropped, Relaxed);
         for (to, grant) in given {
             let _ = to.send(grant);
         }
@@ -261,16 +373,17 @@ impl Gate {
     /// QUIC was given bytes without a turn.
     pub(super) fn charge(&self, subscriber: Subscriber, weight: u64, bytes: u64) {
         let mut state = self.lock();
-        state.queue.charge(subscriber, bytes, weight);
+        let side = Side::Streams;
+        state.queue.charge(subscriber, side, bytes, weight);
         state.backlog += bytes;
-        state.written += bytes;
+        state.give(Side::Streams, bytes);
     }
 
     /// QUIC was given bytes of a turn.
     fn spend(&self, bytes: u64) {
         let mut state = self.lock();
         state.granted = state.granted.saturating_sub(bytes);
-        state.written += bytes;
+        state.give(Side::Streams, bytes);
     }
 
     fn refund(self: &Arc<Gate>, subscriber: Subscriber, weight: u64, bytes: u64) {
@@ -293,9 +406,15 @@ impl Gate {
         self.release(state);
     }
 
-    /// QUIC has to send so many bytes again.
+    /// So many bytes were lost, of which QUIC sends those of streams again.
     pub(super) fn lost(&self, bytes: u64) {
-        self.lock().backlog += bytes - bytes / HEADERS;
+        let mut state = self.lock();
+        let [streams, datagrams] = state.given;
+        let again = match streams + datagrams {
+            0 => bytes,
+            all => (u128::from(bytes) * u128::from(streams) / u128::from(all)) as u64,
+        };
+        state.backlog += again - again / HEADERS;
     }
 
     /// Packets were acknowledged; `drained` where QUIC had nothing to send when it was asked last, and `allowed` what
@@ -313,6 +432,30 @@ impl Gate {
             state.backlog = state.granted + state.written;
         }
         self.release(state);
+    }
+}
+
+impl State {
+    /// QUIC is given so many bytes.
+    fn give(&mut self, side: Side, bytes: u64) {
+        self.written += bytes;
+        self.given[side as usize] += bytes;
+        if self.given.iter().sum::<u64>() > REMEMBERED {
+            self.given = self.given.map(|bytes| bytes / 2);
+        }
+    }
+
+    /// It is the turn of a datagram.
+    fn leave(&mut self, subscriber: Subscriber, datagram: Datagram) {
+        let bytes = datagram.bytes.len() as u64;
+        let side = Side::Datagrams;
+        let weight = datagram.weight();
+        self.queue.charge(subscriber, side, bytes, weight);
+        self.backlog += bytes;
+        self.outbox_bytes += datagram.bytes.len();
+        self.outbox.push_back(datagram);
+        // It is with QUIC as soon as the task that gives it runs.
+        self.give(Side::Datagrams, bytes);
     }
 }
 

@@ -1,8 +1,10 @@
 //! Who goes next, as a function of what was asked and carried: nothing here reads a clock.
 
 use super::Subscriber;
+use super::lane::Lane;
 use crate::config::WEIGHT;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::{Duration, Instant};
 
 /// The order of streams within a subscriber: classes by urgency, in each of which the young go before
 /// the old.
@@ -11,6 +13,8 @@ pub(super) const RANKS: usize = 6;
 const YOUNG_TURNS: u64 = 4;
 /// Subscribers beyond which those are forgotten that have nothing to carry.
 const FEW: usize = 64;
+/// Bytes of datagrams that wait, of all subscribers together, beyond which new ones are dropped.
+const MOST_WAITING: usize = 16 << 20;
 
 /// Subscribers and what waits of each, by start-time fair queueing (Goyal, Vin and Cheng, 1996): each
 /// turn of a subscriber starts where its last one ended in virtual time, which is bytes over weight, or
@@ -18,11 +22,14 @@ const FEW: usize = 64;
 /// subscriber that was idle therefore goes before those that have had their part, and takes up hardly
 /// anything that it did not use: what others carried while its only connection was between two turns,
 /// which on a busy machine takes a while, up to a credit.
+///
+/// A subscriber has streams (`T`), which wait for turns, and datagrams of UDP (`D`), which wait
+/// themselves. The two share its part by the same rule, so that neither takes what the other wants.
 #[derive(Debug)]
-pub(super) struct Queue<T> {
+pub(super) struct Queue<T, D> {
     /// Virtual time: the start of the turn that was served last.
     clock: u64,
-    members: HashMap<Subscriber, Member<T>>,
+    members: HashMap<Subscriber, Member<T, D>>,
     /// Those that wait, by the start of their next turn; of equals the one that came first.
     order: BTreeMap<(u64, u64), Subscriber>,
     arrivals: u64,
@@ -30,10 +37,32 @@ pub(super) struct Queue<T> {
     many: usize,
     /// What a subscriber may take up that it did not use, in virtual time.
     credit: u64,
+    /// Weights of a subscriber's streams and of its datagrams.
+    weights: [u64; 2],
+    /// Bytes of the datagrams that wait.
+    waiting: usize,
+}
+
+/// What a subscriber has that goes over the satellite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Streams of QUIC, which carry TCP.
+    Streams = 0,
+    /// Datagrams of UDP.
+    Datagrams = 1,
+}
+
+/// What goes next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next<T, D> {
+    /// A stream has a turn.
+    Stream(T),
+    /// A datagram leaves.
+    Datagram(D),
 }
 
 #[derive(Debug)]
-struct Member<T> {
+struct Member<T, D> {
     /// Virtual time at which its last turn ended.
     finish: u64,
     /// Its place in the order.
@@ -41,21 +70,28 @@ struct Member<T> {
     waiting: [VecDeque<T>; RANKS],
     /// Turns that the young had while the old of the same class waited.
     young: u64,
+    lane: Lane<D>,
+    /// Virtual time of the turn of either side that was served last, and where the last ones ended.
+    clock: u64,
+    ends: [u64; 2],
 }
 
-impl<T> Default for Member<T> {
-    fn default() -> Member<T> {
+impl<T, D> Default for Member<T, D> {
+    fn default() -> Member<T, D> {
         Member {
             finish: 0,
             place: None,
             waiting: std::array::from_fn(|_| VecDeque::new()),
             young: 0,
+            lane: Lane::default(),
+            clock: 0,
+            ends: [0; 2],
         }
     }
 }
 
-impl<T> Default for Queue<T> {
-    fn default() -> Queue<T> {
+impl<T, D> Default for Queue<T, D> {
+    fn default() -> Queue<T, D> {
         Queue {
             clock: 0,
             members: HashMap::new(),
@@ -63,17 +99,47 @@ impl<T> Default for Queue<T> {
             arrivals: 0,
             many: FEW,
             credit: 0,
+            weights: [1; 2],
+            waiting: 0,
         }
     }
 }
 
-impl<T> Member<T> {
+impl<T, D> Member<T, D> {
+    fn has_streams(&self) -> bool {
+        self.waiting.iter().any(|rank| !rank.is_empty())
+    }
+
     fn is_empty(&self) -> bool {
-        self.waiting.iter().all(VecDeque::is_empty)
+        self.lane.is_empty() && !self.has_streams()
+    }
+
+    /// What goes next: of the side that has had less, if both have something.
+    fn take(&mut self, now: Instant, rtt: Duration, dropped: &mut u64) -> Option<Next<T, D>> {
+        if !self.lane.is_empty() {
+            let streams_first = self.ends[0] <= self.ends[1];
+            if !(streams_first && self.has_streams()) {
+                let (taken, lost) = self.lane.pop(now, rtt);
+                *dropped += lost;
+                if let Some(datagram) = taken {
+                    return Some(Next::Datagram(datagram));
+                }
+            }
+        }
+        self.take_stream().map(Next::Stream)
+    }
+
+    /// One side carries so many bytes at this weight.
+    fn carry(&mut self, side: Side, bytes: u64, weight: u64) {
+        let end = &mut self.ends[side as usize];
+        // A side that was idle has saved nothing.
+        let start = (*end).max(self.clock);
+        self.clock = start;
+        *end = start.saturating_add(bytes.saturating_mul(WEIGHT) / weight.max(1));
     }
 
     /// The next of its streams: of the first class that has any, and of that mostly the young.
-    fn take(&mut self) -> Option<T> {
+    fn take_stream(&mut self) -> Option<T> {
         let class = self
             .waiting
             .chunks_exact_mut(2)
@@ -92,7 +158,14 @@ impl<T> Member<T> {
     }
 }
 
-impl<T> Queue<T> {
+impl<T, D> Queue<T, D> {
+    /// Sets the part of a subscriber's share that its datagrams have where its streams want the rest, per
+    /// cent.
+    pub(super) fn set_datagrams(&mut self, percent: u64) {
+        let percent = percent.clamp(1, 99);
+        self.weights = [100 - percent, percent];
+    }
+
     /// Nobody waits.
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
@@ -104,6 +177,27 @@ impl<T> Queue<T> {
         let member = self.members.entry(subscriber).or_default();
         member.waiting[rank.min(RANKS - 1)].push_back(item);
         self.settle(subscriber);
+    }
+
+    /// A datagram of this subscriber's `flow` waits. Returns how many were dropped for want of room.
+    pub(super) fn push_datagram(
+        &mut self,
+        subscriber: Subscriber,
+        flow: u32,
+        item: D,
+        bytes: usize,
+        now: Instant,
+    ) -> u64 {
+        self.forget();
+        if self.waiting >= MOST_WAITING {
+            return 1;
+        }
+        let lane = &mut self.members.entry(subscriber).or_default().lane;
+        let before = lane.bytes();
+        let dropped = lane.push(flow, item, bytes, now);
+        self.waiting = self.waiting + lane.bytes() - before;
+        self.settle(subscriber);
+        dropped
     }
 
     /// Sets what a subscriber may take up that it did not use, bytes.
@@ -123,36 +217,49 @@ impl<T> Queue<T> {
         self.clock.saturating_sub(self.credit)
     }
 
-    /// Takes who goes next, whose bytes are then to be charged.
-    pub(super) fn pop(&mut self) -> Option<(Subscriber, T)> {
+    /// Takes what goes next, whose bytes are then to be charged, and adds the datagrams that were dropped
+    /// before it. `rtt` is how long a flow of UDP takes to answer a loss.
+    pub(super) fn pop(
+        &mut self,
+        now: Instant,
+        rtt: Duration,
+        dropped: &mut u64,
+    ) -> Option<(Subscriber, Next<T, D>)> {
         loop {
             let (place, subscriber) = self.order.pop_first()?;
             let member = self.members.get_mut(&subscriber)?;
             member.place = None;
             self.clock = self.clock.max(place.0);
-            let item = member.take();
+            let before = member.lane.bytes();
+            let next = member.take(now, rtt, dropped);
+            self.waiting = self.waiting + member.lane.bytes() - before;
             self.settle(subscriber);
-            if let Some(item) = item {
-                return Some((subscriber, item));
+            if let Some(next) = next {
+                return Some((subscriber, next));
             }
         }
     }
 
-    /// A subscriber is about to carry so many bytes.
-    pub(super) fn charge(&mut self, subscriber: Subscriber, bytes: u64, weight: u64) {
+    /// A subscriber is about to carry so many bytes on one side.
+    pub(super) fn charge(&mut self, subscriber: Subscriber, side: Side, bytes: u64, weight: u64) {
         self.forget();
         let earliest = self.earliest();
+        let part = self.weights[side as usize];
         let member = self.members.entry(subscriber).or_default();
         let cost = bytes.saturating_mul(WEIGHT) / weight.max(1);
         member.finish = member.finish.max(earliest).saturating_add(cost);
+        member.carry(side, bytes, part);
         self.settle(subscriber);
     }
 
-    /// So many of these are not carried.
+    /// So many of these, of streams, are not carried.
     pub(super) fn refund(&mut self, subscriber: Subscriber, bytes: u64, weight: u64) {
+        let part = self.weights[Side::Streams as usize];
         if let Some(member) = self.members.get_mut(&subscriber) {
             let cost = bytes.saturating_mul(WEIGHT) / weight.max(1);
             member.finish = member.finish.saturating_sub(cost);
+            let end = &mut member.ends[Side::Streams as usize];
+            *end = end.saturating_sub(bytes.saturating_mul(WEIGHT) / part.max(1));
             self.settle(subscriber);
         }
     }
@@ -200,13 +307,30 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
+    /// Queues of streams, and of datagrams that say whose they are.
+    type Streams<T> = Queue<T, u32>;
+
+    const RTT: Duration = Duration::from_millis(600);
+
+    /// The stream that goes next; there are no datagrams.
+    fn pop<T: std::fmt::Debug>(queue: &mut Streams<T>) -> Option<(Subscriber, T)> {
+        match queue.pop(Instant::now(), RTT, &mut 0)? {
+            (who, Next::Stream(item)) => Some((who, item)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn charge<T>(queue: &mut Streams<T>, who: Subscriber, bytes: u64, weight: u64) {
+        queue.charge(who, Side::Streams, bytes, weight);
+    }
+
     fn subscriber(number: u8) -> Subscriber {
         Subscriber::new(Prefix::new([10, 0, 0, number].into(), 32))
     }
 
     /// Serves `bytes` in turns of 1000, of subscribers with so many streams each that never run dry.
     fn serve(streams: &[usize], weights: &[u64], bytes: u64) -> Vec<u64> {
-        let mut queue = Queue::default();
+        let mut queue = Streams::default();
         let mut carried = vec![0; streams.len()];
         for (number, count) in streams.iter().enumerate() {
             for _ in 0..*count {
@@ -214,8 +338,8 @@ mod tests {
             }
         }
         for _ in 0..bytes / 1000 {
-            let (who, number) = queue.pop().unwrap();
-            queue.charge(who, 1000, weights[number]);
+            let (who, number) = pop(&mut queue).unwrap();
+            charge(&mut queue, who, 1000, weights[number]);
             queue.push(who, 3, number);
             carried[number] += 1000;
         }
@@ -233,20 +357,20 @@ mod tests {
 
     #[test]
     fn who_was_idle_goes_next_and_has_saved_nothing() {
-        let mut queue = Queue::default();
+        let mut queue = Streams::default();
         let (busy, idle) = (subscriber(1), subscriber(2));
         for _ in 0..100 {
             queue.push(busy, 3, 'b');
-            let (who, _) = queue.pop().unwrap();
-            queue.charge(who, 1000, WEIGHT);
+            let (who, _) = pop(&mut queue).unwrap();
+            charge(&mut queue, who, 1000, WEIGHT);
         }
         queue.push(busy, 3, 'b');
         for _ in 0..10 {
             queue.push(idle, 3, 'i');
         }
         let mut next = || {
-            let (who, item) = queue.pop().unwrap();
-            queue.charge(who, 1000, WEIGHT);
+            let (who, item) = pop(&mut queue).unwrap();
+            charge(&mut queue, who, 1000, WEIGHT);
             item
         };
         assert_eq!([next(), next(), next()], ['i', 'b', 'i']);
@@ -254,35 +378,35 @@ mod tests {
 
     #[test]
     fn who_was_away_for_a_moment_may_take_up_what_others_carried() {
-        let mut queue = Queue::default();
+        let mut queue = Streams::default();
         let (busy, away) = (subscriber(1), subscriber(2));
         queue.set_credit(5_000);
-        queue.charge(away, 1000, WEIGHT);
+        charge(&mut queue, away, 1000, WEIGHT);
         let mut carry = |count: u64| {
             for _ in 0..count {
                 queue.push(busy, 3, ());
-                let (who, ()) = queue.pop().unwrap();
-                queue.charge(who, 1000, WEIGHT);
+                let (who, ()) = pop(&mut queue).unwrap();
+                charge(&mut queue, who, 1000, WEIGHT);
             }
             (queue.missed(away, WEIGHT), queue.missed(away, 2 * WEIGHT))
         };
         // Both have carried 1000 bytes, and the third turn of the busy one starts at 2000.
         assert_eq!(carry(3), (1000, 2000));
         assert_eq!(carry(100), (5000, 10_000));
-        queue.charge(away, 5000, WEIGHT);
+        charge(&mut queue, away, 5000, WEIGHT);
         assert_eq!(queue.missed(away, WEIGHT), 0);
     }
 
     #[test]
     fn within_a_subscriber_classes_come_first_then_the_young_and_the_old_have_a_fifth() {
-        let mut queue = Queue::default();
+        let mut queue = Streams::default();
         let who = subscriber(1);
         for rank in (0..RANKS).rev() {
             for _ in 0..20 {
                 queue.push(who, rank, rank);
             }
         }
-        let order: Vec<usize> = std::iter::from_fn(|| Some(queue.pop()?.1)).collect();
+        let order: Vec<usize> = std::iter::from_fn(|| Some(pop(&mut queue)?.1)).collect();
         assert_eq!(order[..10], [0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
         assert!(order[..40].iter().all(|rank| *rank < 2));
         assert!(order[80..].iter().all(|rank| *rank >= 4));
@@ -291,30 +415,87 @@ mod tests {
 
     #[test]
     fn what_was_not_carried_is_given_back() {
-        let mut queue = Queue::default();
+        let mut queue = Streams::default();
         let (one, two) = (subscriber(1), subscriber(2));
-        queue.charge(one, 1_000_000, WEIGHT);
+        charge(&mut queue, one, 1_000_000, WEIGHT);
         queue.push(one, 3, 1);
         queue.push(two, 3, 2);
         queue.refund(one, 1_000_000, WEIGHT);
-        assert_eq!(queue.pop(), Some((two, 2)));
-        queue.charge(two, 1, WEIGHT);
-        assert_eq!(queue.pop(), Some((one, 1)));
+        assert_eq!(pop(&mut queue), Some((two, 2)));
+        charge(&mut queue, two, 1, WEIGHT);
+        assert_eq!(pop(&mut queue), Some((one, 1)));
     }
 
     #[test]
     fn subscribers_without_anything_to_carry_are_forgotten() {
-        let mut queue = Queue::default();
+        let mut queue = Streams::default();
         for number in 0..=250 {
             queue.push(subscriber(number), 3, ());
-            let (who, ()) = queue.pop().unwrap();
-            queue.charge(who, 10, WEIGHT);
+            let (who, ()) = pop(&mut queue).unwrap();
+            charge(&mut queue, who, 10, WEIGHT);
             // Somebody else moves the time on.
             queue.push(subscriber(251), 3, ());
-            let (who, ()) = queue.pop().unwrap();
-            queue.charge(who, 100_000, WEIGHT);
+            let (who, ()) = pop(&mut queue).unwrap();
+            charge(&mut queue, who, 100_000, WEIGHT);
         }
         assert!(queue.members.len() <= 2 * FEW, "{}", queue.members.len());
+    }
+
+    /// Bytes of streams and of datagrams among so many, where each side always has more or has none.
+    fn sides(percent: u64, streams: bool, datagrams: bool, bytes: u64) -> [u64; 2] {
+        let (mut queue, who) = (Streams::default(), subscriber(1));
+        queue.set_datagrams(percent);
+        let now = Instant::now();
+        let mut carried = [0; 2];
+        while carried[0] + carried[1] < bytes {
+            if streams && !queue.members.get(&who).is_some_and(Member::has_streams) {
+                queue.push(who, 3, ());
+            }
+            if datagrams {
+                queue.push_datagram(who, 7, 0, 1200, now);
+            }
+            let (_, next) = queue.pop(now, RTT, &mut 0).unwrap();
+            let (side, bytes) = match next {
+                Next::Stream(()) => (Side::Streams, 20_000),
+                Next::Datagram(_) => (Side::Datagrams, 1200),
+            };
+            queue.charge(who, side, bytes, WEIGHT);
+            carried[side as usize] += bytes;
+        }
+        carried
+    }
+
+    #[test]
+    fn streams_and_datagrams_share_their_subscribers_part() {
+        for percent in [20, 50, 80] {
+            let [streams, datagrams] = sides(percent, true, true, 4_000_000);
+            let part = 100.0 * datagrams as f64 / (streams + datagrams) as f64;
+            assert!((part - percent as f64).abs() < 1.0, "{percent}: {part}");
+        }
+        assert_eq!(sides(50, true, false, 100_000), [100_000, 0]);
+        assert_eq!(sides(50, false, true, 120_000), [0, 120_000]);
+    }
+
+    #[test]
+    fn datagrams_of_one_subscriber_do_not_take_from_another() {
+        let mut queue = Streams::default();
+        let (calls, downloads) = (subscriber(1), subscriber(2));
+        let now = Instant::now();
+        for _ in 0..1000 {
+            queue.push_datagram(calls, 1, 0, 1000, now);
+            queue.push(downloads, 3, ());
+        }
+        let mut carried = [0; 2];
+        for _ in 0..1000 {
+            let (who, next) = queue.pop(now, RTT, &mut 0).unwrap();
+            let side = match next {
+                Next::Stream(()) => Side::Streams,
+                Next::Datagram(_) => Side::Datagrams,
+            };
+            queue.charge(who, side, 1000, WEIGHT);
+            carried[side as usize] += 1;
+        }
+        assert_eq!(carried, [500, 500]);
     }
 
     proptest! {
@@ -322,7 +503,7 @@ mod tests {
         /// that was asked for comes.
         #[test]
         fn all_that_wait_carry_the_same(sizes in proptest::collection::vec((0u8..4, 1u64..1000), 1..300)) {
-            let mut queue = Queue::default();
+            let mut queue = Streams::default();
             let mut left: BTreeMap<Subscriber, u64> = BTreeMap::new();
             let mut asked = 0;
             for (number, size) in &sizes {
@@ -332,8 +513,8 @@ mod tests {
             }
             let mut carried: BTreeMap<Subscriber, u64> = left.keys().map(|who| (*who, 0)).collect();
             let mut all = 0;
-            while let Some((who, size)) = queue.pop() {
-                queue.charge(who, size, WEIGHT);
+            while let Some((who, size)) = pop(&mut queue) {
+                charge(&mut queue, who, size, WEIGHT);
                 all += size;
                 *carried.get_mut(&who).unwrap() += size;
                 *left.get_mut(&who).unwrap() -= 1;

@@ -14,7 +14,7 @@ fn subscriber(number: u8) -> Subscriber {
 fn gate() -> Arc<Gate> {
     let knowledge = Knowledge::new(Some(Rate::from_mbps(20)), Duration::from_millis(600));
     let peer = Shaper::new(None).peer(([192, 0, 2, 1], 1).into());
-    Gate::new(&knowledge, &peer)
+    Gate::new(&knowledge, &peer, Ratio::new(0.5).unwrap())
 }
 
 /// Bytes of turns that are given at once.

@@ -1,0 +1,360 @@
+//! The terminal's side: flows that interception brings, and what comes back for them.
+
+use super::flow::{End, Flow};
+use super::frame::{self, Frame, Number};
+use super::parts::Parts;
+use super::socket;
+use super::table::Table;
+use crate::config::Config;
+use crate::intercept::Plan;
+use crate::operate::SharedState;
+use crate::tunnel::codec::{self, MOST_OPEN};
+use crate::tunnel::sharing::{Datagram, Gate, Subscriber};
+use crate::usage::Holder;
+use crate::{Destination, Open};
+use bytes::{Bytes, BytesMut};
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::net::UdpSocket;
+
+/// A flow that begins.
+#[derive(Debug)]
+pub struct Arrival {
+    /// A socket that is connected to the client, who sees the server's address there.
+    pub socket: UdpSocket,
+    /// The client.
+    pub client: SocketAddr,
+    /// Where its datagrams go.
+    pub server: SocketAddr,
+    /// The traffic class of the first datagram, without the bits of ECN.
+    pub tos: u8,
+    /// Whether the hub is to send from the client's address.
+    pub keep_source: bool,
+}
+
+/// The flows of a terminal.
+#[derive(Debug)]
+pub(crate) struct Entrance {
+    state: Arc<SharedState>,
+    flows: Mutex<Flows>,
+    way: Mutex<Option<Way>>,
+    associations: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Flows {
+    by_number: Table<Entry>,
+    by_ends: HashMap<(SocketAddr, SocketAddr), Arc<Entry>>,
+    last: Number,
+    parts: Parts,
+}
+
+/// A flow, and what the hub has to know of it.
+#[derive(Debug)]
+struct Entry {
+    flow: Flow,
+    server: SocketAddr,
+    tos: u8,
+    open: Vec<u8>,
+    /// The association over which the hub has said that it knows the flow; 0: none.
+    known: AtomicU64,
+}
+
+impl AsRef<Flow> for Entry {
+    fn as_ref(&self) -> &Flow {
+        &self.flow
+    }
+}
+
+/// The association that stands.
+#[derive(Clone, Debug)]
+struct Way {
+    association: u64,
+    gate: Arc<Gate>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Entrance {
+    pub(crate) fn new(state: &Arc<SharedState>) -> Arc<Entrance> {
+        Arc::new(Entrance {
+            state: Arc::clone(state),
+            flows: Mutex::default(),
+            way: Mutex::new(None),
+            associations: AtomicU64::new(0),
+        })
+    }
+
+    /// An association stands whose hub carries UDP.
+    pub(crate) fn open(&self, gate: &Arc<Gate>) {
+        let association = self.associations.fetch_add(1, Relaxed) + 1;
+        let gate = Arc::clone(gate);
+        *lock(&self.way) = Some(Way { association, gate });
+    }
+
+    /// It is lost. Flows go on with the next one.
+    pub(crate) fn close(&self) {
+        *lock(&self.way) = None;
+    }
+
+    /// Whether UDP is carried now.
+    pub(crate) fn is_open(&self) -> bool {
+        lock(&self.way).is_some()
+    }
+
+    /// Takes a datagram of the hub.
+    pub(crate) fn take(&self, datagram: Bytes) {
+        let Ok(frame) = frame::decode(datagram) else {
+            return;
+        };
+        let frame = match frame {
+            Frame::Part {
+                number,
+                index,
+                count,
+                bytes,
+            } => match lock(&self.flows).parts.take(number, index, count, bytes) {
+                Some(whole) => whole,
+                None => return,
+            },
+            whole => whole,
+        };
+        let find = |number| lock(&self.flows).by_number.get(number).map(Arc::clone);
+        match frame {
+            Frame::Data { flow, payload } => match find(flow) {
+                Some(entry) => {
+                    self.note_known(&entry, true);
+                    let counters = &self.state.counters;
+                    counters.udp_from_satellite.increment();
+                    counters.udp_bytes_from_satellite.add(payload.len() as u64);
+                    entry.flow.send(&payload);
+                }
+                // Its end is told so that the hub does not go on to send.
+                None => self.tell(frame::about(flow, false), flow),
+            },
+            Frame::Known(flow) => {
+                if let Some(entry) = find(flow) {
+                    self.note_known(&entry, true);
+                }
+            }
+            Frame::Unknown(flow) => {
+                if let Some(entry) = find(flow) {
+                    self.note_known(&entry, false);
+                }
+            }
+            Frame::Open { .. } | Frame::Part { .. } => {}
+        }
+    }
+
+    fn note_known(&self, entry: &Entry, known: bool) {
+        let association = match known {
+            true => lock(&self.way).as_ref().map_or(0, |way| way.association),
+            false => 0,
+        };
+        entry.known.store(association, Relaxed);
+    }
+
+    fn tell(&self, datagram: Bytes, flow: Number) {
+        if let Some(way) = lock(&self.way).clone() {
+            let datagram = Datagram::between_boxes(datagram);
+            way.gate.push(Subscriber::default(), flow, datagram);
+        }
+    }
+
+    /// Serves the flow of `arrival` from its first datagram to its end.
+    pub(crate) fn serve(self: &Arc<Entrance>, arrival: Arrival, first: &[u8]) {
+        let entry = match self.enter(arrival) {
+            Some(entry) => entry,
+            None => return,
+        };
+        self.send(&entry, first);
+        let entrance = Arc::clone(self);
+        tokio::spawn(async move {
+            let idle = entrance.state.config().udp.idle;
+            let read = |payload: &[u8]| entrance.send(&entry, payload);
+            let end = entry.flow.run(idle, read).await;
+            entrance.leave(&entry);
+            if end == End::Refused {
+                // The client's port is closed.
+                let number = entry.flow.number;
+                entrance.tell(frame::about(number, false), number);
+            }
+        });
+    }
+
+    fn enter(&self, arrival: Arrival) -> Option<Arc<Entry>> {
+        let config = self.state.config();
+        let Arrival {
+            socket,
+            client,
+            server,
+            tos,
+            keep_source,
+        } = arrival;
+        let subscriber = Subscriber::of(client.ip(), &config.subscribers);
+        let (destination, dscp) = (Destination::Address(server), Some(tos >> 2));
+        let (subscribers, priority) = (&config.subscribers, &config.priority);
+        let urgency = subscribers.urgency(&destination, dscp, priority);
+        let open = Open {
+            destination,
+            source: keep_source.then_some(client),
+            subscriber: subscriber.net().map(|net| net.address()),
+            urgency: Some(urgency),
+            confirm: false,
+        };
+        let mut encoded = Vec::with_capacity(MOST_OPEN);
+        // An address is always encoded.
+        codec::encode(&open, &mut encoded).ok()?;
+        let holder = Holder {
+            terminal: None,
+            subscriber,
+        };
+        let member = self.state.usages().join(holder, &config);
+        let divisible = !config.udp.whole.contains(server.port());
+        let mut flows = lock(&self.flows);
+        let number = flows.free_number();
+        let entry = Arc::new(Entry {
+            flow: Flow::new(number, socket, client, subscriber, member, divisible),
+            server,
+            tos,
+            open: encoded,
+            known: AtomicU64::new(0),
+        });
+        let counters = &self.state.counters;
+        if flows.insert(&entry, super::most(&config)) {
+            counters.udp_flows_forgotten.increment();
+        }
+        drop(flows);
+        counters.udp_flows.increment();
+        counters.udp_flows_active.increment();
+        Some(entry)
+    }
+
+    fn leave(&self, entry: &Arc<Entry>) {
+        lock(&self.flows).remove(entry);
+        self.state.counters.udp_flows_active.subtract(1);
+    }
+
+    /// Sends a datagram of a client to the hub.
+    fn send(&self, entry: &Entry, payload: &[u8]) {
+        let Some(way) = lock(&self.way).clone() else {
+            self.state.counters.udp_dropped.increment();
+            return;
+        };
+        let flow = &entry.flow;
+        if !flow.member.admits(payload.len() as u64) {
+            self.state.counters.udp_dropped.increment();
+            return;
+        }
+        let length = frame::DATA_HEADER + 1 + entry.open.len() + payload.len();
+        let mut datagram = BytesMut::with_capacity(length);
+        if entry.known.load(Relaxed) == way.association {
+            frame::put_data(flow.number, &mut datagram);
+        } else {
+            frame::put_open(flow.number, entry.tos, &entry.open, &mut datagram);
+        }
+        datagram.extend_from_slice(payload);
+        let datagram = flow.datagram(datagram.freeze());
+        way.gate.push(flow.subscriber, flow.number, datagram);
+    }
+
+    /// Takes what the rules bring to the gateway's own socket, for as long as that works.
+    async fn intercept(self: Arc<Entrance>, listening: UdpSocket) {
+        let mut buffer = vec![0; socket::MOST];
+        loop {
+            let came = match socket::receive(&listening, &mut buffer).await {
+                Ok(came) => came,
+                Err(error) => {
+                    tracing::debug!(%error, "a datagram that was intercepted is lost");
+                    // Where the socket itself is broken, this must not spin.
+                    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+                    continue;
+                }
+            };
+            let payload = buffer.get(..came.length).unwrap_or_default();
+            let ends = (came.client, came.server);
+            let known = lock(&self.flows).by_ends.get(&ends).map(Arc::clone);
+            if let Some(entry) = known {
+                // It came before the flow had its socket.
+                self.send(&entry, payload);
+                continue;
+            }
+            match socket::facing(came.client, came.server) {
+                Ok(socket) => {
+                    let config = self.state.config();
+                    let arrival = Arrival {
+                        socket,
+                        client: came.client,
+                        server: came.server,
+                        tos: came.tos,
+                        keep_source: config.intercept.as_ref().is_some_and(|it| it.keep_source),
+                    };
+                    self.serve(arrival, payload);
+                }
+                Err(error) => {
+                    self.state.counters.udp_dropped.increment();
+                    tracing::warn!(%error, server = %came.server, "a flow of UDP cannot be carried");
+                }
+            }
+        }
+    }
+
+    /// Listens where the rules of `plan` send UDP, until the tasks that it returns are dropped.
+    ///
+    /// # Errors
+    /// A socket cannot be had.
+    pub(crate) fn listen(
+        self: &Arc<Entrance>,
+        plan: &Plan,
+    ) -> io::Result<tokio::task::JoinSet<()>> {
+        let mut tasks = tokio::task::JoinSet::new();
+        if !carries(&self.state.config()) {
+            return Ok(tasks);
+        }
+        for address in plan.listeners() {
+            tasks.spawn(Arc::clone(self).intercept(socket::intercepting(address)?));
+        }
+        Ok(tasks)
+    }
+}
+
+/// Whether interception brings UDP.
+fn carries(config: &Config) -> bool {
+    config.intercept.is_some() && config.udp.carries()
+}
+
+impl Flows {
+    fn free_number(&mut self) -> Number {
+        loop {
+            self.last = self.last.wrapping_add(1);
+            if self.by_number.get(self.last).is_none() {
+                return self.last;
+            }
+        }
+    }
+
+    /// Adds a flow; true where another is forgotten for it.
+    fn insert(&mut self, entry: &Arc<Entry>, most: usize) -> bool {
+        let forgotten = self.by_number.insert(entry, most);
+        if let Some(forgotten) = &forgotten {
+            self.remove(forgotten);
+        }
+        let ends = (entry.flow.peer, entry.server);
+        self.by_ends.insert(ends, Arc::clone(entry));
+        forgotten.is_some()
+    }
+
+    fn remove(&mut self, entry: &Arc<Entry>) {
+        self.by_number.remove(entry);
+        let ends = (entry.flow.peer, entry.server);
+        let known = self.by_ends.get(&ends);
+        if known.is_some_and(|known| Arc::ptr_eq(known, entry)) {
+            self.by_ends.remove(&ends);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The hub's side of one association: flows toward their servers.
+
+use super::flow::{End, Flow};
+use super::frame::{self, Frame, Number};
+use super::parts::Parts;
+use super::socket;
+use super::table::Table;
+use crate::config::Action;
+use crate::operate::SharedState;
+use crate::policy::Policy;
+use crate::tunnel::keys::PublicKey;
+use crate::tunnel::sharing::{Datagram, Gate, Subscriber};
+use crate::usage::Holder;
+use crate::{CloseReason, Destination, Open};
+use bytes::{Bytes, BytesMut};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often the hub says at most that it knows a flow to which nothing comes back.
+const SAYS: Duration = Duration::from_millis(500);
+
+/// The flows of one terminal.
+#[derive(Debug)]
+pub(crate) struct Exit {
+    state: Arc<SharedState>,
+    policy: Policy,
+    terminal: PublicKey,
+    gate: Arc<Gate>,
+    flows: Mutex<Flows>,
+}
+
+#[derive(Debug, Default)]
+struct Flows {
+    table: Table<Entry>,
+    parts: Parts,
+}
+
+/// A flow, and when the terminal was told of it.
+#[derive(Debug)]
+struct Entry {
+    flow: Flow,
+    told: Mutex<Option<Instant>>,
+}
+
+impl AsRef<Flow> for Entry {
+    fn as_ref(&self) -> &Flow {
+        &self.flow
+    }
+}
+
+impl Exit {
+    /// The flows of `terminal` over an association whose turns `gate` gives.
+    pub(crate) fn new(
+        state: &Arc<SharedState>,
+        policy: &Policy,
+        terminal: PublicKey,
+        gate: &Arc<Gate>,
+    ) -> Arc<Exit> {
+        Arc::new(Exit {
+            state: Arc::clone(state),
+            policy: policy.clone(),
+            terminal,
+            gate: Arc::clone(gate),
+            flows: Mutex::default(),
+        })
+    }
+
+    fn flows(&self) -> MutexGuard<'_, Flows> {
+        self.flows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The association is lost, and all flows with it.
+    pub(crate) fn close(&self) {
+        self.flows().table.clear();
+    }
+
+    /// Takes a datagram of the terminal.
+    pub(crate) fn take(self: &Arc<Exit>, datagram: Bytes) {
+        let Ok(frame) = frame::decode(datagram) else {
+            return;
+        };
+        let frame = match frame {
+            Frame::Part {
+                number,
+                index,
+                count,
+                bytes,
+            } => match self.flows().parts.take(number, index, count, bytes) {
+                Some(whole) => whole,
+                None => return,
+            },
+            whole => whole,
+        };
+        let find = |number| self.flows().table.get(number).map(Arc::clone);
+        match frame {
+            Frame::Data { flow, payload } => match find(flow) {
+                Some(entry) => self.forward(&entry, &payload),
+                None => self.tell(flow, false),
+            },
+            Frame::Open {
+                flow,
+                tos,
+                open,
+                payload,
+            } => match find(flow) {
+                Some(entry) => {
+                    self.forward(&entry, &payload);
+                    self.remind(&entry);
+                }
+                None => match self.begin(flow, tos, &open, payload.len()) {
+                    Ok(entry) => self.forward(&entry, &payload),
+                    Err(why) => {
+                        self.state.counters.cut(why).increment();
+                        tracing::debug!(server = %open.destination, why = %why, "no flow of UDP");
+                    }
+                },
+            },
+            Frame::Unknown(flow) => {
+                if let Some(entry) = find(flow) {
+                    entry.flow.forget();
+                }
+            }
+            Frame::Known(_) | Frame::Part { .. } => {}
+        }
+    }
+
+    fn forward(&self, entry: &Entry, payload: &[u8]) {
+        let counters = &self.state.counters;
+        counters.udp_from_satellite.increment();
+        counters.udp_bytes_from_satellite.add(payload.len() as u64);
+        entry.flow.send(payload);
+    }
+
+    /// Says that a flow is known, which the terminal has not heard: nothing has come back yet.
+    fn remind(&self, entry: &Entry) {
+        let mut told = entry.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_none_or(|told| told.elapsed() >= SAYS) {
+            *told = Some(Instant::now());
+            self.tell(entry.flow.number, true);
+        }
+    }
+
+    fn tell(&self, flow: Number, known: bool) {
+        let datagram = Datagram::between_boxes(frame::about(flow, known));
+        self.gate.push(Subscriber::default(), flow, datagram);
+    }
+
+    /// Begins a flow.
+    fn begin(
+        self: &Arc<Exit>,
+        number: Number,
+        tos: u8,
+        open: &Open,
+        payload: usize,
+    ) -> Result<Arc<Entry>, CloseReason> {
+        let config = self.state.config();
+        let policy = self.policy.under(&config.policy);
+        let Destination::Address(server) = open.destination else {
+            return Err(CloseReason::NoSuchName);
+        };
+        let server = policy.check(server)?;
+        if config.udp.action(server.port(), payload) != Action::Carry {
+            return Err(CloseReason::Forbidden);
+        }
+        let source = policy.source(open.source, config.intercept.as_ref());
+        let socket = match socket::toward(server, source, tos) {
+            // Another flow has the client's port.
+            Err(error) if source.is_some() && error.kind() == io::ErrorKind::AddrInUse => {
+                let any = source.map(|source| (source.ip(), 0).into());
+                socket::toward(server, any, tos)
+            }
+            result => result,
+        };
+        let socket = socket.map_err(|error| CloseReason::from_io(&error))?;
+        let client = open.subscriber.or(open.source.map(|source| source.ip()));
+        let subscriber = client.map(|client| Subscriber::of(client, &config.subscribers));
+        let subscriber = subscriber.unwrap_or_default();
+        let holder = Holder {
+            terminal: Some(self.terminal),
+            subscriber,
+        };
+        let member = self.state.usages().join(holder, &config);
+        let divisible = !config.udp.whole.contains(server.port());
+        let entry = Arc::new(Entry {
+            flow: Flow::new(number, socket, server, subscriber, member, divisible),
+            told: Mutex::new(None),
+        });
+        let counters = &self.state.counters;
+        let most = super::most(&config);
+        if self.flows().table.insert(&entry, most).is_some() {
+            counters.udp_flows_forgotten.increment();
+        }
+        counters.udp_flows.increment();
+        counters.udp_flows_active.increment();
+        let (exit, kept) = (Arc::clone(self), Arc::clone(&entry));
+        tokio::spawn(async move {
+            let end = kept
+                .flow
+                .run(config.udp.idle, |payload| exit.send(&kept.flow, payload))
+                .await;
+            exit.flows().table.remove(&kept);
+            exit.state.counters.udp_flows_active.subtract(1);
+            if end != End::Idle {
+                // The next datagram begins it anew.
+                exit.tell(kept.flow.number, false);
+            }
+        });
+        Ok(entry)
+    }
+
+    /// Sends a datagram of a server to the terminal.
+    fn send(&self, flow: &Flow, payload: &[u8]) {
+        if !flow.member.admits(payload.len() as u64) {
+            self.state.counters.udp_dropped.increment();
+            return;
+        }
+        let mut datagram = BytesMut::with_capacity(frame::DATA_HEADER + payload.len());
+        frame::put_data(flow.number, &mut datagram);
+        datagram.extend_from_slice(payload);
+        let datagram = flow.datagram(datagram.freeze());
+        self.gate.push(flow.subscriber, flow.number, datagram);
+    }
+}

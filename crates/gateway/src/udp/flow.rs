@@ -1,0 +1,150 @@
+//! One flow of UDP at one of the boxes: its socket, and whose it is.
+
+use super::frame::Number;
+use super::socket;
+use crate::tunnel::sharing::{Datagram, Subscriber};
+use crate::usage::Member;
+use bytes::Bytes;
+use socket2::SockRef;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use tokio::net::UdpSocket;
+use tokio::sync::Notify;
+
+/// Datagrams that are read of one flow before others have their turn.
+const BATCH: usize = 32;
+
+/// Why a flow ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// No datagram came for a while.
+    Idle,
+    /// The host at this side does not want it, or cannot be reached.
+    Refused,
+    /// It was forgotten: for others, or because the other box does not know it.
+    Forgotten,
+}
+
+/// A flow.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) number: Number,
+    /// The host at this side: the client at a terminal, the server at a hub.
+    pub(super) peer: SocketAddr,
+    pub(super) subscriber: Subscriber,
+    pub(super) member: Arc<Member>,
+    /// Its datagrams may go in parts.
+    divisible: bool,
+    socket: UdpSocket,
+    born: Instant,
+    /// When a datagram went one way or the other, milliseconds after its birth.
+    used: AtomicU64,
+    forgotten: Notify,
+}
+
+impl Flow {
+    pub(super) fn new(
+        number: Number,
+        socket: UdpSocket,
+        peer: SocketAddr,
+        subscriber: Subscriber,
+        member: Arc<Member>,
+        divisible: bool,
+    ) -> Flow {
+        Flow {
+            number,
+            peer,
+            subscriber,
+            member,
+            divisible,
+            socket,
+            born: Instant::now(),
+            used: AtomicU64::new(0),
+            forgotten: Notify::new(),
+        }
+    }
+
+    fn note_used(&self) {
+        let age = self.born.elapsed().as_millis();
+        self.used
+            .store(u64::try_from(age).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// When a datagram went one way or the other.
+    pub(super) fn used(&self) -> Instant {
+        self.born + Duration::from_millis(self.used.load(Relaxed))
+    }
+
+    /// A datagram of the association that carries one of this flow.
+    pub(super) fn datagram(&self, bytes: Bytes) -> Datagram {
+        Datagram {
+            bytes,
+            divisible: self.divisible,
+            member: Some(Arc::clone(&self.member)),
+        }
+    }
+
+    /// Its task ends.
+    pub(super) fn forget(&self) {
+        self.forgotten.notify_one();
+    }
+
+    /// Sends a datagram to the host at this side. One for which its socket has no room is lost.
+    pub(super) fn send(&self, payload: &[u8]) {
+        self.note_used();
+        self.member.received(payload.len() as u64);
+        // Not by tokio, which waits for the first word of the kernel about a socket that was just made.
+        let _ = SockRef::from(&self.socket).send(payload);
+    }
+
+    /// Reads what the host at this side sends, until the flow ends.
+    pub(super) async fn run(&self, idle: Duration, mut take: impl FnMut(&[u8])) -> End {
+        let mut buffer = vec![0; socket::MOST];
+        loop {
+            let until = self.used() + idle;
+            tokio::select! {
+                ready = self.socket.readable() => {
+                    if ready.is_err() {
+                        return End::Refused;
+                    }
+                }
+                () = self.forgotten.notified() => return End::Forgotten,
+                () = tokio::time::sleep_until(until.into()) => {
+                    if self.used() + idle <= Instant::now() {
+                        return End::Idle;
+                    }
+                    continue;
+                }
+            }
+            for _ in 0..BATCH {
+                match self.socket.try_recv_from(&mut buffer) {
+                    Ok((length, source)) if socket::is_from(source, self.peer) => {
+                        self.note_used();
+                        take(buffer.get(..length).unwrap_or_default());
+                    }
+                    // Another's, which came before the socket was connected.
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) if is_passing(&error) => {}
+                    Err(_) => return End::Refused,
+                }
+            }
+            // A flow that always has more leaves the others their turns.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Errors of ICMP that are no answer of the host itself; a route may come back.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::NetworkDown
+            | io::ErrorKind::Interrupted
+    ) || error.raw_os_error() == Some(libc::EMSGSIZE)
+}
