@@ -65,7 +65,7 @@ WAYS = {
 class Box:
     """A gateway, or HAProxy in its place, in a topology."""
 
-    def __init__(self, net, role, way, more=""):
+    def __init__(self, net, role, way, more="", link=""):
         self.net = net
         self.role = role
         self.way = way
@@ -74,6 +74,7 @@ class Box:
         self.folder.mkdir(exist_ok=True)
         self.file = self.folder / f"{net.name}-{role}.toml"
         self.more = more
+        self.more_of_link = link
         self.process = None
 
     @property
@@ -108,6 +109,7 @@ class Box:
             f'rate = "{rate}"',
             f'rtt = "{rtt}"',
             'interfaces = ["sat"]',
+            self.more_of_link,
         ]
         if self.role == "single":
             lines += ['transport = "bbr"' if not bp_control() else 'transport = "bp_hybla"']
@@ -232,8 +234,11 @@ def haproxy():
 
 
 def boxes(net, way, more=None):
-    """The boxes of a way, started."""
-    made = {role: Box(net, role, way, (more or {}).get(role, "")) for role in way.boxes}
+    """The boxes of a way, started. `more` is what their files say as well: of each role at their end,
+    and of all in `[link]` by "link"."""
+    more = more or {}
+    link = more.get("link", "")
+    made = {role: Box(net, role, way, more.get(role, ""), link) for role in way.boxes}
     keys = {role: box.key() for role, box in made.items() if role in ("hub", "terminal")}
     others = {"hub": "terminal", "terminal": "hub"}
     for role, box in made.items():

@@ -32,6 +32,8 @@ pub struct Link {
     pub rate: RateSource,
     /// Share of the rate that is left to other traffic; zero where the rate is measured.
     pub reserve: Ratio,
+    /// Share of the rate that is left to other traffic as far as it is there.
+    pub beside: Ratio,
     /// Round trip without queues; it sizes buffers before it is measured.
     pub rtt: Duration,
     /// The transport over the satellite, by its name in `cc`, such as
@@ -50,6 +52,8 @@ const ASSUMED: Rate = Rate::from_mbps(50);
 /// Largest reserve. An association that carries less than half of the rate while data waits is
 /// suspected to be throttled.
 const MOST_RESERVED: f64 = 0.4;
+/// Largest share of what passes beside the tunnel.
+const MOST_BESIDE: f64 = 0.9;
 
 impl Link {
     /// The rate that is configured, if one is.
@@ -82,6 +86,8 @@ bentpipe_document::table! {
     rate_file: String [Kind::File], or "`rate` holds";
     /// the share of the rate that is left to what does not pass through the tunnel, such as calls, QUIC and VPNs, which otherwise wait behind it or are lost; at most 40%, in two boxes, and each reserves for the direction in which it sends
     reserve: Ratio, or "0: the gateway uses all of the rate";
+    /// the share of the rate, at most, that is left to what leaves beside the tunnel through `interfaces`, as far as there is any: it is counted ten times a second, and the tunnel gives way
+    beside: Ratio, or "0: the gateway does not look";
     /// the round trip over the link without queues; it sizes buffers
     rtt: Span [SPAN], default "600 ms";
     /// the transport over the satellite: in two boxes one of `bentpipe transports`, or `complete-knowledge`; in one box a congestion control of the kernel
@@ -129,6 +135,28 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
             reserve.value
         }
     };
+    let interfaces = read::or_default(table.interfaces)?.0;
+    let beside = match table.beside? {
+        None => Ratio::ZERO,
+        Some(beside) => {
+            let wrong = if role == Role::Single {
+                Some("one box does not keep a rate: the kernel sends, at what it measures")
+            } else if rate == RateSource::Measured {
+                Some("a share needs a rate: add `rate`")
+            } else if interfaces.is_empty() {
+                Some("say where it is counted: add `interfaces`, those to the satellite alone")
+            } else if beside.value.get() > MOST_BESIDE {
+                Some("at most 90%")
+            } else {
+                None
+            };
+            if let Some(label) = wrong {
+                let error = Diagnostic::new(beside.place, "`beside` cannot be kept");
+                return Err(context.report(error.label(label)));
+            }
+            beside.value
+        }
+    };
     let transport = match table.transport? {
         Some(name) => name.value,
         None if role == Role::Single => "bp_hybla".to_owned(),
@@ -137,9 +165,10 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
     Ok(Link {
         rate,
         reserve,
+        beside,
         rtt: read::time(table.rtt?.value),
         transport,
-        interfaces: read::or_default(table.interfaces)?.0,
+        interfaces,
         packet: u16::try_from(table.packet?.value).unwrap_or(1500),
     })
 }

@@ -89,7 +89,7 @@ bentpipe_document::table! {
     /// what becomes of some datagrams; of several rules that fit, the first
     rule: Vec<RuleTable>, or "`action` for all";
     /// the part of a subscriber's share of the link that its UDP has where its TCP wants the rest, and the other way around
-    share: Ratio, default "50%";
+    share: Ratio, default "60%";
     /// ports of servers that find out themselves how long a datagram may be, so that longer ones are dropped; to others they go in two parts
     whole: Ports, or "443, of QUIC";
     /// how long a flow, from one address and port to another, is remembered without a datagram
@@ -213,7 +213,7 @@ mod tests {
         assert!(config(HUB).udp.carries());
         let udp = config(&format!("{SHIP}[udp]\n")).udp;
         assert_eq!(udp.action, Action::Carry);
-        assert_eq!((udp.share, udp.flows), (Ratio::new(0.5).unwrap(), 4096));
+        assert_eq!((udp.share, udp.flows), (Ratio::new(0.6).unwrap(), 4096));
         assert!(udp.whole.contains(443) && !udp.whole.contains(53));
     }
 

@@ -24,6 +24,9 @@ const MARGIN: f64 = 0.99;
 pub struct Knowledge {
     /// Bits per second of IP packets; zero where it is measured.
     rate: AtomicU64,
+    /// The same, before what is left to traffic beside the tunnel; and what that is.
+    told: AtomicU64,
+    beside: AtomicU64,
     /// The part of the link's rate that is used.
     share: f64,
     rtt: Duration,
@@ -56,6 +59,8 @@ impl Knowledge {
         let used = rate.map(|rate| used(rate, share));
         Arc::new(Knowledge {
             rate: AtomicU64::new(used.map_or(0, Rate::bps)),
+            told: AtomicU64::new(used.map_or(0, Rate::bps)),
+            beside: AtomicU64::new(0),
             share,
             rtt,
             shaper: Shaper::new(used),
@@ -69,6 +74,28 @@ impl Knowledge {
     /// Takes a new rate of the link.
     pub fn set_rate(&self, rate: Option<Rate>) {
         let used = rate.map(|rate| used(rate, self.share));
+        self.told
+            .store(used.map_or(0, Rate::bps), Ordering::Relaxed);
+        self.settle();
+    }
+
+    /// The rate that was told, as far as the tunnel may use it; `None` where it is measured.
+    pub(super) fn told(&self) -> Option<Rate> {
+        let bps = self.told.load(Ordering::Relaxed);
+        (bps > 0).then(|| Rate::from_bps(bps))
+    }
+
+    /// Leaves so much of it to traffic beside the tunnel.
+    pub(super) fn note_beside(&self, rate: Rate) {
+        if self.beside.swap(rate.bps(), Ordering::Relaxed) != rate.bps() {
+            self.settle();
+        }
+    }
+
+    fn settle(&self) {
+        let beside = Rate::from_bps(self.beside.load(Ordering::Relaxed));
+        let left = |told: Rate| used(Rate::from_bps(told.bps().saturating_sub(beside.bps())), 1.0);
+        let used = self.told().map(left);
         self.rate
             .store(used.map_or(0, Rate::bps), Ordering::Relaxed);
         self.shaper.set_rate(used);
@@ -199,6 +226,22 @@ mod tests {
         knowledge.set_rate(None);
         assert_eq!(knowledge.shaper().rate(), None);
         assert_eq!(knowledge.verified(), None);
+    }
+
+    #[test]
+    fn what_passes_beside_the_tunnel_is_left_of_every_rate() {
+        let knowledge = Knowledge::new(Some(Rate::from_mbps(20)), Duration::from_millis(550));
+        knowledge.note_beside(Rate::from_mbps(8));
+        assert_eq!(knowledge.rate(), Some(Rate::from_bps(11_800_000)));
+        assert_eq!(knowledge.told(), Some(Rate::from_bps(19_800_000)));
+        knowledge.set_rate(Some(Rate::from_mbps(10)));
+        assert_eq!(knowledge.shaper().rate(), Some(Rate::from_bps(1_900_000)));
+        knowledge.set_rate(Some(Rate::from_mbps(5)));
+        assert_eq!(knowledge.rate(), Some(Rate::from_bps(1_000)));
+        knowledge.set_rate(None);
+        assert_eq!(knowledge.rate(), None);
+        knowledge.note_beside(Rate::ZERO);
+        assert_eq!(knowledge.rate(), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The association between the two boxes.
 
 pub mod association;
+mod beside;
 pub(crate) mod budget;
 pub mod codec;
 pub mod controller;

@@ -2,6 +2,7 @@
 //! the transport.
 
 use super::association::Openable;
+use super::beside;
 use super::budget::{self, Budget};
 use super::controller::{Choice, Factory};
 use super::keys::Identity;
@@ -144,6 +145,7 @@ impl Sending {
         let memory_limit = config.limits.memory;
         let budget = Budget::new(memory_limit, memory_limit, tunnel.stream_window);
         measured::start(&knowledge, memory, &budget, state);
+        beside::start(&knowledge, state, link);
         tokio::spawn(budget::keep(Arc::downgrade(&budget), Arc::clone(state)));
         Ok(Sending {
             knowledge,

@@ -385,6 +385,44 @@ pub(crate) fn echo(mut tcp: TcpStream, text: &[u8]) -> Vec<u8> {
     back
 }
 
+/// What comes back from a server that sends every datagram back, with the address that it sees; an error
+/// where none does, or where ICMP says so.
+pub(crate) fn say_by_udp(bed: &Bed, to: (&str, u16), payload: &[u8]) -> std::io::Result<Vec<u8>> {
+    let address: IpAddr = to.0.parse().unwrap();
+    let any: IpAddr = if address.is_ipv4() { "0.0.0.0" } else { "::" }
+        .parse()
+        .unwrap();
+    bed.inside("c", || {
+        let socket = UdpSocket::bind((any, 0))?;
+        socket.set_read_timeout(Some(Duration::from_secs(2)))?;
+        socket.connect((address, to.1))?;
+        let own = socket.local_addr()?.to_string().into_bytes();
+        socket.send(payload)?;
+        let mut buffer = vec![0; 65_536];
+        let read = socket.recv(&mut buffer)?;
+        buffer.truncate(read);
+        let echo = buffer.strip_prefix(&own[..]).map(<[u8]>::to_vec);
+        echo.ok_or_else(|| std::io::Error::other("the server sees another address"))
+    })
+}
+
+impl Bed {
+    /// Serves [`say_by_udp`] on this port for as long as the test runs.
+    pub(crate) fn serve_udp(&self, port: u16) {
+        for address in self.server() {
+            let address: IpAddr = address.parse().unwrap();
+            let socket = self.inside("s", || UdpSocket::bind((address, port)).unwrap());
+            std::thread::spawn(move || {
+                let mut buffer = vec![0; 65_536];
+                while let Ok((read, from)) = socket.recv_from(&mut buffer) {
+                    let answer = [from.to_string().as_bytes(), &buffer[..read]].concat();
+                    let _ = socket.send_to(&answer, from);
+                }
+            });
+        }
+    }
+}
+
 /// True if a datagram reaches the server and an answer comes back.
 pub(crate) fn udp(bed: &Bed, server: &str) -> bool {
     let address: IpAddr = server.parse().unwrap();

@@ -1,6 +1,6 @@
 //! A terminal and a hub as whole processes, with interception at both.
 
-use crate::bed::{Bed, CLIENT, CONFIG, echo, ping, udp, wait};
+use crate::bed::{Bed, CLIENT, CONFIG, echo, ping, say_by_udp, udp, wait};
 use bentpipe_gateway::gateway::{Options, run};
 use bentpipe_gateway::tunnel::keys::Identity;
 use std::io::ErrorKind;
@@ -103,4 +103,58 @@ fn two_boxes_keep_both_addresses_and_let_connections_pass_without_the_hub() {
     ship_process.terminate();
     assert_eq!(bed.traces(), "");
     hub_process.terminate();
+}
+
+/// Both ends see each other's address, whatever is forwarded beside the tunnel: nothing.
+#[test]
+fn udp_is_carried_blocked_or_passes_as_the_file_says() {
+    let Some(bed) = Bed::pair("UDP") else {
+        return;
+    };
+    for port in [443, 444, 445] {
+        bed.serve_udp(port);
+    }
+    let [ship, hub] = files(&bed, "open");
+    let rules = "[udp]\n[[udp.rule]]\naction = \"block\"\nports = 444\n\
+                 [[udp.rule]]\naction = \"pass\"\nports = 445\nlargest = 100\n";
+    let text = std::fs::read_to_string(&ship).unwrap();
+    std::fs::write(&ship, format!("{text}{rules}")).unwrap();
+    let hub_process = bed.whole("h", &hub);
+    let ship_process = bed.whole("g", &ship);
+    assert!(wait(|| bed.traces().contains(SHIP)));
+    bed.nft(
+        "g",
+        "add table inet only; add chain inet only f { type filter hook forward priority 0; }; \
+         add rule inet only f meta l4proto udp drop",
+    );
+    let [v4, v6] = &bed.server();
+    let carried = |server: &str| {
+        let back = say_by_udp(&bed, (server, 443), b"question");
+        back.is_ok_and(|back| back == b"question")
+    };
+    // Until the boxes are associated, it passes: here, it is dropped.
+    assert!(wait(|| carried(v4)));
+    for server in [v4, v6] {
+        // A datagram may be lost.
+        for length in [0, 1200, 1500, 20_000] {
+            let payload = vec![7; length];
+            let to = (server.as_str(), if length > 1200 { 445 } else { 443 });
+            let arrives = || say_by_udp(&bed, to, &payload).is_ok_and(|back| back == payload);
+            assert!((0..3).any(|_| arrives()), "{length} bytes to {server}");
+        }
+        let blocked = say_by_udp(&bed, (server, 444), b"question").unwrap_err();
+        assert_eq!(blocked.kind(), ErrorKind::ConnectionRefused, "{server}");
+        // It passes beside the tunnel, where it is dropped.
+        assert!(say_by_udp(&bed, (server, 445), b"short").is_err());
+    }
+    bed.nft("g", "delete table inet only");
+    for server in [v4, v6] {
+        let passes = say_by_udp(&bed, (server, 445), b"short");
+        assert_eq!(passes.unwrap(), b"short", "{server}");
+    }
+    // Without the hub, flows go on beside the tunnel.
+    drop(hub_process);
+    assert!((0..4).any(|_| wait(|| carried(v4))));
+    ship_process.terminate();
+    assert_eq!(bed.traces(), "");
 }

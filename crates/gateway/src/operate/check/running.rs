@@ -27,9 +27,10 @@ pub fn running(config: &Config, status: &Value) -> Vec<Finding> {
     findings.extend(delivered(config, status));
     findings.extend(verified(status));
     if config.intercept.is_some() {
-        let opened = status["counters"]["connections_opened"].as_u64();
+        let counters = &status["counters"];
+        let taken = ["connections_opened", "udp_flows"].map(|name| counters[name].as_u64());
         let uptime = status["uptime_seconds"].as_u64().unwrap_or(0);
-        if opened == Some(0) && uptime > 60 {
+        if taken.iter().all(|count| *count == Some(0)) && uptime > 60 {
             findings.push(warning(
                 "interception",
                 "no connection has been intercepted since the start",

@@ -310,7 +310,7 @@ impl Shared {
         counters.associations_opened.increment();
         let listed = self.state.list(&self.key, Path::Quic(connection.clone()));
         let budget = self.sending.budget();
-        let mut throttle = Throttle::new(self.state.rate(), budget);
+        let mut throttle = Throttle::new(self.sending.knowledge(), budget);
         let mut lost_before = None;
         let mut leaving = JoinSet::new();
         if hub & CARRIES_UDP != 0 {

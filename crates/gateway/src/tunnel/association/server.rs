@@ -356,7 +356,7 @@ impl Shared {
             .state
             .list(&peer.to_string(), Path::Quic(connection.clone()));
         let mut outage = false;
-        let mut throttle = Throttle::new(self.state.rate(), &association.budget);
+        let mut throttle = Throttle::new(self.sending.knowledge(), &association.budget);
         let exit = Exit::new(&self.state, &self.policy, peer, &association.gate);
         let mut leaving = JoinSet::new();
         let (gate, state) = (Arc::clone(&association.gate), Arc::clone(&self.state));

@@ -5,11 +5,10 @@
 //! whether TCP gets more.
 
 use crate::tunnel::budget::Budget;
-use bentpipe_units::Rate;
+use crate::tunnel::known::Knowledge;
 use quinn::ConnectionStats;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
 
 /// Time between samples.
 const SAMPLE: Duration = Duration::from_secs(1);
@@ -25,7 +24,7 @@ const QUEUE: Duration = Duration::from_millis(200);
 /// Watches one association as it sends.
 #[derive(Debug)]
 pub(super) struct Throttle {
-    rate: watch::Receiver<Option<Rate>>,
+    knowledge: Arc<Knowledge>,
     budget: Arc<Budget>,
     next: Instant,
     last: Sample,
@@ -44,9 +43,9 @@ struct Sample {
 }
 
 impl Throttle {
-    pub(super) fn new(rate: watch::Receiver<Option<Rate>>, budget: &Arc<Budget>) -> Throttle {
+    pub(super) fn new(knowledge: &Arc<Knowledge>, budget: &Arc<Budget>) -> Throttle {
         Throttle {
-            rate,
+            knowledge: Arc::clone(knowledge),
             budget: Arc::clone(budget),
             next: Instant::now() + SAMPLE,
             last: Sample::default(),
@@ -91,7 +90,7 @@ impl Throttle {
 
     fn is_slow(&mut self, sample: Sample, rtt: Duration, held: u64) -> bool {
         self.shortest = self.shortest.min(rtt);
-        let Some(rate) = *self.rate.borrow() else {
+        let Some(rate) = self.knowledge.rate() else {
             return false;
         };
         let rate = rate.bps() / 8;
@@ -111,6 +110,7 @@ impl Throttle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bentpipe_units::Rate;
     use bytes::Bytes;
 
     fn seconds(
@@ -134,12 +134,12 @@ mod tests {
 
     #[test]
     fn only_loss_or_a_queue_while_data_waits_below_half_the_rate_is_suspect() {
-        let rate = watch::Sender::new(Some(Rate::from_mbps(20)));
+        let knowledge = Knowledge::new(Some(Rate::from_mbps(20)), Duration::from_millis(550));
         let budget = Budget::new(100_000_000, 100_000_000, 4_000_000);
         let account = budget.account();
         let mut stats = ConnectionStats::default();
         stats.path.rtt = Duration::from_millis(550);
-        let mut throttle = Throttle::new(rate.subscribe(), &budget);
+        let mut throttle = Throttle::new(&knowledge, &budget);
         // 20 Mbit/s is 2083 packets of 1200 bytes a second.
         assert!(!seconds(&mut throttle, 30, 2000, 1800, &mut stats));
         let held = account.hold(Bytes::from(vec![0; 3_000_000]));
@@ -154,7 +154,7 @@ mod tests {
         // Data that waits in the kernel until the streams have their turns.
         assert!(!throttle.suspects(throttle.next, false, true, &stats) && throttle.slow == 1);
         let held = account.hold(Bytes::from(vec![0; 3_000_000]));
-        rate.send_replace(None);
+        knowledge.set_rate(None);
         assert!(!seconds(&mut throttle, 30, 200, 0, &mut stats));
         drop(held);
     }
