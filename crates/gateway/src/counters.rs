@@ -66,6 +66,11 @@ impl Number {
         self.0.store(value, Relaxed);
     }
 
+    /// Sets it, unless it is larger.
+    pub fn raise(&self, value: u64) {
+        self.0.fetch_max(value, Relaxed);
+    }
+
     /// Current value.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)

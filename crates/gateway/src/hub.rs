@@ -293,8 +293,6 @@ impl Engine {
                 }
             }
         };
-        counters.bytes_to_satellite.add(closed.down);
-        counters.bytes_from_satellite.add(closed.up);
         match closed.cut {
             None => counters.connections_ended.increment(),
             Some(why) => counters.cut(why).increment(),

@@ -94,8 +94,6 @@ impl Terminal {
         counters.connections_opened.increment();
         let meter = Meter::default();
         let closed = self.carry(arrival, &meter).await;
-        counters.bytes_to_satellite.add(closed.up);
-        counters.bytes_from_satellite.add(closed.down);
         match closed.cut {
             None => counters.connections_ended.increment(),
             Some(why) => counters.cut(why).increment(),

@@ -129,6 +129,23 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
             count("connections_turned_away"),
         ),
     ));
+    if count("udp_flows") > 0 {
+        lines.push(row(
+            "UDP",
+            &format!(
+                "{} flows now, {} begun, {} datagrams to the link, {} from it, {} dropped",
+                count("udp_flows_active"),
+                count("udp_flows"),
+                count("udp_to_satellite"),
+                count("udp_from_satellite"),
+                count("udp_dropped") + count("udp_too_long"),
+            ),
+        ));
+    }
+    let beside = count("beside");
+    if beside > 0 {
+        lines.push(row("beside it", &brief(beside as f64, "bit/s")));
+    }
     let cuts = status["cut"].as_object();
     let cuts = cuts
         .into_iter()
@@ -245,7 +262,8 @@ mod tests {
                 "since_seconds": 80, "rtt_seconds": 0.5512, "window_bytes": 140_000,
                 "packets_sent": 1000, "packets_lost": 10, "mtu_bytes": 1452,
             }],
-            "counters": { "connections_active": 3, "bytes_to_satellite": 5000 },
+            "counters": { "connections_active": 3, "bytes_to_satellite": 5000,
+                "udp_flows": 9, "udp_flows_active": 4, "udp_dropped": 2, "beside": 1_200_000 },
             "cut": { "refused": 2, "reset": 0 },
             "memory_resident_bytes": 12_300_000, "descriptors": 20,
             "findings": [{ "what": "MTU", "severity": "warning", "found": "x", "remedy": "y" }],
@@ -258,6 +276,8 @@ mod tests {
             "bpk1-abcdefg at 192.0.2.7:4433",
             "round trip 551 ms, window 140 kB, 1.00% lost",
             "3 now",
+            "4 flows now, 9 begun, 0 datagrams to the link, 0 from it, 2 dropped",
+            "1.20 Mbit/s",
             "2 refused",
             "now 4.00 kB/s",
             "12.3 MB resident",

@@ -45,7 +45,7 @@ role = \"hub\"
 rate = \"{rate}\"
 rtt = \"{rtt}\"
 # rate_file = \"/run/modem/rate\"  # where the modem's rate changes: a file that holds it
-# reserve = \"10%\"        # left to what does not pass through the gateway, such as QUIC
+# reserve = \"10%\"        # left to what does not pass through the gateway, such as VPNs
 
 [tunnel]
 {listens}# The public keys of its terminals; add one for each.
@@ -80,6 +80,14 @@ peers = [\"{terminal}\"]
                 )
             }
         };
+        let udp = match self.socks {
+            true => "",
+            false => {
+                "\n[udp]                    # their QUIC, calls and DNS, under the same turns; without it,\n\
+                 # [[udp.rule]]           # UDP passes beside the gateway\n\
+                 # action = \"pass\"\n# ports = [53]\n"
+            }
+        };
         format!(
             "# The box on the users' side of the satellite. Its private key is in {TERMINAL}.key.
 role = \"terminal\"
@@ -88,7 +96,7 @@ role = \"terminal\"
 rate = \"{rate}\"
 rtt = \"{rtt}\"
 # rate_file = \"/run/modem/rate\"  # where the modem's rate changes: a file that holds it
-# reserve = \"10%\"        # left to what does not pass through the gateway, such as calls
+# reserve = \"10%\"        # left to what does not pass through the gateway, such as VPNs
 
 [tunnel]
 address = \"{address}\"
@@ -96,7 +104,7 @@ address = \"{address}\"
 peers = [\"{hub}\"]
 # when_down = \"closed\"   # new connections while the hub does not answer: refused, not direct
 
-{entrance}",
+{entrance}{udp}",
             rate = self.return_rate,
             rtt = self.rtt,
             address = self.hub,
@@ -150,6 +158,7 @@ mod tests {
         assert_eq!(hub.tunnel.unwrap().address.port(), 4433);
         assert_eq!(terminal.tunnel.unwrap().address, pair().hub);
         assert!(hub.intercept.is_none() && terminal.intercept.is_some());
+        assert!(hub.udp.carries() && terminal.udp.carries());
     }
 
     #[test]
@@ -166,6 +175,6 @@ mod tests {
             socks: true,
             ..pair()
         });
-        assert!(socks.socks.is_some() && socks.intercept.is_none());
+        assert!(socks.socks.is_some() && socks.intercept.is_none() && !socks.udp.carries());
     }
 }

@@ -9,6 +9,10 @@ const STAY: &str = "    ip daddr { 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16, 224.0
     ip6 daddr { ::/127, fe80::/10, ff00::/8 } return
 ";
 
+/// A statement that nothing reaches. Where the kernel has one of its kind, it puts the fragments of packets
+/// together before the rules see them: later ones have no ports, and would pass a flow's socket.
+const DEFRAGMENT: &str = "    meta l4proto udp meta length 0 tproxy to :1\n";
+
 /// The counter of connections that went to the gateway.
 pub(super) const TAKEN: &str = "taken";
 
@@ -29,7 +33,9 @@ pub(super) fn install(plan: &Plan, treatment: Treatment) -> String {
     // they carry the path's MTU. While UDP passes, its flows do so even if they have a socket here.
     let carries_udp = plan.udp.as_ref().is_some_and(Udp::carries);
     let of_flows = match carries_udp && treatment.udp == Passing::Gateway {
-        true => format!("    meta l4proto udp socket transparent 1 meta mark set {mark} accept\n"),
+        true => format!(
+            "{DEFRAGMENT}    meta l4proto udp socket transparent 1 meta mark set {mark} accept\n"
+        ),
         false => String::new(),
     };
     let _ = write!(

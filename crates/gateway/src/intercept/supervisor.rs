@@ -112,7 +112,8 @@ async fn follow(
     carries_udp: impl Fn() -> bool + Send + 'static,
 ) {
     let mut silent = Some(Instant::now());
-    let mut carried = Instant::now();
+    // Until the boxes are associated, UDP passes.
+    let mut carried = None;
     let mut now = Treatment::from(Passing::Gateway);
     let mut reach = Reach::new(&state);
     loop {
@@ -130,11 +131,12 @@ async fn follow(
         let silence = silent.map_or(SILENCE, |since| since.elapsed());
         let tcp = wanted(fitness, silence, &state.config());
         if carries_udp() {
-            carried = Instant::now();
+            carried = Some(Instant::now());
         }
+        // A short outage is no reason to change the path of flows: its datagrams are lost either way.
+        let carries = carried.is_some_and(|last| last.elapsed() <= SILENCE);
         let udp = match tcp {
-            // A flow has no memory of where it went: datagrams of a short outage are lost either way.
-            Passing::Gateway if carried.elapsed() > SILENCE => Passing::Direct,
+            Passing::Gateway if !carries => Passing::Direct,
             tcp => tcp,
         };
         let wanted = Treatment { tcp, udp };

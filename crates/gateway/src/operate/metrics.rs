@@ -11,7 +11,7 @@ const PREFIX: &str = "bentpipe_gateway";
 #[must_use]
 pub fn text(state: &SharedState) -> String {
     let mut page = String::new();
-    for (it, value) in state.counters.list() {
+    for (it, value) in state.numbers() {
         let suffix = match (it.unit, it.kind) {
             (Unit::Count | Unit::BitsPerSecond, Kind::Gauge) => "",
             (Unit::Count | Unit::BitsPerSecond, Kind::Counter) => "_total",

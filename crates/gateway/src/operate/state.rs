@@ -2,7 +2,7 @@
 //! changes while they run.
 
 use crate::config::Config;
-use crate::counters::Counters;
+use crate::counters::{Counters, Described};
 use crate::tunnel::association::Lost;
 use crate::usage::Usages;
 use bentpipe_units::Rate;
@@ -265,11 +265,19 @@ impl SharedState {
         self.started.elapsed()
     }
 
+    /// Every counter with its declaration and value. Those of bytes are current while connections last.
+    pub fn numbers(&self) -> impl Iterator<Item = (&'static Described, u64)> {
+        let [sent, received] = self.usages.carried();
+        self.counters.bytes_to_satellite.raise(sent);
+        self.counters.bytes_from_satellite.raise(received);
+        self.counters.list()
+    }
+
     /// Everything, as `bentpipe gateway status --json` prints it.
     #[must_use]
     pub fn status(&self) -> Value {
         let mut numbers = Map::new();
-        for (described, value) in self.counters.list() {
+        for (described, value) in self.numbers() {
             numbers.insert(described.name.to_owned(), value.into());
         }
         let mut cuts = Map::new();

@@ -19,7 +19,7 @@ use crate::tunnel::codec;
 use bytes::{BufMut as _, Bytes, BytesMut};
 
 /// Number of a flow, which the terminal chooses; it means nothing outside of its association.
-pub(crate) type Number = u32;
+pub type Number = u32;
 
 const DATA: u8 = 1;
 const OPEN: u8 = 2;
@@ -34,7 +34,7 @@ pub(super) const PART_HEADER: usize = 5;
 
 /// What a datagram of the association says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Frame {
+pub enum Frame {
     /// A datagram of a flow.
     Data {
         /// Its flow.
@@ -72,7 +72,7 @@ pub(crate) enum Frame {
 
 /// A datagram that is none of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub struct Malformed;
 
 /// Begins a datagram of a flow that the other box knows.
 pub(super) fn put_data(flow: Number, out: &mut BytesMut) {
@@ -111,7 +111,7 @@ pub(super) fn part(number: u16, index: u8, count: u8, bytes: &[u8]) -> Bytes {
 ///
 /// # Errors
 /// It is none that this version knows.
-pub(crate) fn decode(mut datagram: Bytes) -> Result<Frame, Malformed> {
+pub fn decode(mut datagram: Bytes) -> Result<Frame, Malformed> {
     let kind = *datagram.first().ok_or(Malformed)?;
     let head: [u8; 4] = datagram
         .get(1..DATA_HEADER)

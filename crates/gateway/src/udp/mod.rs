@@ -12,9 +12,9 @@
 mod entrance;
 mod exit;
 mod flow;
-pub(crate) mod frame;
+pub mod frame;
 mod leaving;
-mod parts;
+pub mod parts;
 mod socket;
 mod table;
 

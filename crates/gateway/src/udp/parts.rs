@@ -14,7 +14,8 @@ const BYTES: usize = 512 << 10;
 
 /// Divides a datagram of the association into parts of at most `most` bytes; `None` where it would be
 /// more than can be numbered.
-pub(super) fn divide(datagram: &Bytes, number: u16, most: usize) -> Option<Vec<Bytes>> {
+#[must_use]
+pub fn divide(datagram: &Bytes, number: u16, most: usize) -> Option<Vec<Bytes>> {
     let each = most.checked_sub(PART_HEADER).filter(|each| *each > 0)?;
     let count = u8::try_from(datagram.len().div_ceil(each)).ok()?;
     // As even as they can be: a short last part would be as likely lost and cost as many headers.
@@ -29,7 +30,7 @@ pub(super) fn divide(datagram: &Bytes, number: u16, most: usize) -> Option<Vec<B
 
 /// What has arrived in parts.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub struct Parts {
     incomplete: VecDeque<Incomplete>,
     bytes: usize,
 }
@@ -44,13 +45,7 @@ struct Incomplete {
 
 impl Parts {
     /// Takes a part; returns the datagram that it completes.
-    pub(super) fn take(
-        &mut self,
-        number: u16,
-        index: u8,
-        count: u8,
-        bytes: Bytes,
-    ) -> Option<Frame> {
+    pub fn take(&mut self, number: u16, index: u8, count: u8, bytes: Bytes) -> Option<Frame> {
         let at = self
             .incomplete
             .iter()

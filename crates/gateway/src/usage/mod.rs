@@ -58,6 +58,7 @@ pub(crate) struct Usage {
 pub(crate) struct Usages {
     known: Mutex<Known>,
     others: Arc<Totals>,
+    all: Totals,
 }
 
 #[derive(Debug, Default)]
@@ -114,6 +115,12 @@ impl Usages {
         for usage in self.known().accounts.values() {
             usage.renew(config);
         }
+    }
+
+    /// Bytes that were sent and received for all, so far.
+    pub(crate) fn carried(&self) -> [u64; 2] {
+        let [sent, received, _] = self.all.read();
+        [sent, received]
     }
 
     /// Those that carried most, as the status shows them.
@@ -204,6 +211,7 @@ impl Member {
 
     /// Bytes were sent over the satellite.
     pub(crate) fn sent(&self, bytes: u64) {
+        self.usages.all.sent.fetch_add(bytes, Relaxed);
         self.usage.count(|totals| &totals.sent, bytes);
         if self.is_limited() {
             self.usage.terms().count(bytes, Instant::now());
@@ -212,6 +220,7 @@ impl Member {
 
     /// Bytes came over the satellite.
     pub(crate) fn received(&self, bytes: u64) {
+        self.usages.all.received.fetch_add(bytes, Relaxed);
         self.usage.count(|totals| &totals.received, bytes);
     }
 
