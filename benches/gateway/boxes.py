@@ -131,6 +131,9 @@ class Box:
         elif not self.way.drive:
             # At a hub it is the way back to connections that keep the client's address.
             lines += ["[intercept]"]
+        if self.role == "hub":
+            # The server's nets, which are private.
+            lines += ["[policy]", 'allow = ["10.77.3.0/24", "fd77:3::/64"]']
         lines += [
             "[status]",
             f'control = "{self.folder / "control"}"',

@@ -93,9 +93,10 @@ impl Hub {
             outage: tunnel.outage,
             dialer: Dialer::default(),
             timeouts: Timeouts::default(),
-            policy: Policy::new(config.policy.clone()),
+            policy: Policy::new(config.policy.clone(), config.role),
             refuses: AtomicBool::new(false),
             terminals: server.terminals(),
+            keys: watch::Sender::new(credentials.now()),
         });
         let fallback = if tunnel.fallback {
             let address = server.address()?;

@@ -5,7 +5,7 @@ use crate::args::gateway::GatewayCheck;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use bentpipe_gateway::config::{
-    Answer, Config, Intercept, Listener, Nets, Ports, RateSource, Role, WhenDown,
+    Answer, Config, Intercept, Listener, Ports, RateSource, Role, WhenDown,
 };
 use bentpipe_units::{Bytes, Duration as Span};
 use serde_json::json;
@@ -183,16 +183,23 @@ fn listener(listener: &Listener) -> String {
 
 fn policy(config: &Config) -> String {
     let policy = &config.policy;
-    let list = |nets: &Nets| nets.to_string();
-    let mut text = "no loopback, link-local, multicast or metadata addresses".to_owned();
+    let mut text = match config.role {
+        Role::Hub => "no private, loopback, link-local, multicast or metadata addresses",
+        Role::Single | Role::Terminal => "no loopback, link-local, multicast or metadata addresses",
+    }
+    .to_owned();
+    text.push_str(", nor this box's own");
+    if !policy.allow.0.is_empty() {
+        text.push_str(&format!("; allowed {}", policy.allow));
+    }
     if !policy.deny.0.is_empty() {
-        text.push_str(&format!(", nor {}", list(&policy.deny)));
+        text.push_str(&format!("; denied {}", policy.deny));
+    }
+    if !policy.allow.0.is_empty() && !policy.deny.0.is_empty() {
+        text.push_str(" (the narrowest net decides)");
     }
     if !policy.deny_ports.0.is_empty() {
-        text.push_str(&format!(", nor port {}", policy.deny_ports));
-    }
-    if !policy.allow.0.is_empty() {
-        text.push_str(&format!("; but {}", list(&policy.allow)));
+        text.push_str(&format!("; no port {}", policy.deny_ports));
     }
     text
 }

@@ -51,8 +51,8 @@ rtt = \"{rtt}\"
 {listens}# The public keys of its terminals; add one for each.
 peers = [\"{terminal}\"]
 
-# [policy]               # servers that terminals may not reach, beyond this box itself
-# deny = [\"10.0.0.0/8\"]
+# [policy]               # private nets and this box itself are not reached, unless allowed here
+# allow = [\"10.20.0.0/16\"]
 ",
             rate = self.rate,
             rtt = self.rtt,
