@@ -1,21 +1,20 @@
 //! The terminal: on the users' side of the satellite, it carries the connections
-//! that reach it through the tunnel to its hub.
+//! that reach it through the tunnel to one of its hubs.
 
 use crate::config::Config;
 use crate::descriptors;
 use crate::entry::Arrival;
 use crate::operate::SharedState;
 use crate::relay::{self, Closed, Meter, Timeouts, Toward};
-use crate::tunnel::association::{Client, Health, Status};
+use crate::tunnel::association::{Health, Hubs, Status};
 use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
-use crate::tunnel::keys::{self, Identity};
+use crate::tunnel::credentials::Keys;
 use crate::tunnel::sharing::Subscriber;
-use crate::tunnel::{Receiver, Sender, transport};
+use crate::tunnel::{Receiver, Sender};
 use crate::usage::Holder;
 use crate::{CloseReason, sys};
 use bytes::Bytes;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -36,13 +35,13 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// A running terminal: the box on the users' side.
 #[derive(Debug)]
 pub struct Terminal {
-    client: Client,
+    hubs: Hubs,
     state: Arc<SharedState>,
     timeouts: Timeouts,
 }
 
 impl Terminal {
-    /// Begins to connect to the hub. It is called in a runtime of tokio.
+    /// Begins to connect to its hubs. It is called in a runtime of tokio.
     ///
     /// # Errors
     /// The key or the peer's key is unusable, or no socket can be had.
@@ -51,25 +50,19 @@ impl Terminal {
             .tunnel
             .as_ref()
             .ok_or_else(|| io::Error::other("a terminal needs `[tunnel]`"))?;
-        let any: SocketAddr = match tunnel.address {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let socket = transport::bind(any)?;
-        let identity = Identity::read(&tunnel.key).map_err(io::Error::other)?;
-        let peers = keys::peers(&tunnel.peers).map_err(io::Error::other)?;
-        let client = Client::start(config, tunnel, &identity, &peers, hello, socket, &state)?;
+        let keys = Keys::read(tunnel).map_err(io::Error::other)?;
+        let hubs = Hubs::start(config, tunnel, keys, hello, &state)?;
         Ok(Terminal {
-            client,
+            hubs,
             state,
             timeouts: Timeouts::default(),
         })
     }
 
-    /// How the hub answers, as it changes.
+    /// How the hub in use answers, as it changes.
     #[must_use]
     pub fn status(&self) -> watch::Receiver<Status> {
-        self.client.status()
+        self.hubs.status()
     }
 
     /// Waits until connections can be carried.
@@ -113,7 +106,7 @@ impl Terminal {
             reply.failed(tcp, CloseReason::NoSuchName).await;
             return cut_before(CloseReason::NoSuchName);
         }
-        let (mut sender, mut receiver) = match self.client.open(PATIENCE).await {
+        let (mut sender, mut receiver) = match self.hubs.open(PATIENCE).await {
             Ok(halves) => halves,
             Err(why) => {
                 reply.failed(tcp, why).await;
@@ -176,10 +169,10 @@ impl Terminal {
         .await
     }
 
-    /// Closes the association and makes no other; connections that are open are
+    /// Closes the associations and makes no others; connections that are open are
     /// reset.
     pub async fn stop(&self) {
-        self.client.stop().await;
+        self.hubs.stop().await;
     }
 }
 

@@ -35,9 +35,18 @@ pub(super) fn main(args: &GatewayCheck, out: &mut Output) -> Result<Status, Fail
 fn words(config: &Config) -> Vec<(&'static str, String)> {
     let mut words = vec![("role", role(config)), ("link", link(config))];
     if let Some(tunnel) = &config.tunnel {
-        let verb = match config.role {
-            Role::Hub => "listens at",
-            _ => "reaches its hub at",
+        let reaches = match (config.role, &tunnel.hubs[..]) {
+            (Role::Hub, _) => format!("listens at {}", tunnel.listen),
+            (_, [one]) => format!("reaches its hub at {one}"),
+            (_, several) => {
+                let hubs: Vec<String> = several.iter().map(ToString::to_string).collect();
+                format!(
+                    "reaches its hubs at {}, of which the first that answers takes new connections, \
+                     and again when it has answered for {}",
+                    hubs.join(", "),
+                    span(tunnel.return_after)
+                )
+            }
         };
         let down = match (tunnel.when_down, &config.intercept) {
             (_, None) => "",
@@ -47,9 +56,8 @@ fn words(config: &Config) -> Vec<(&'static str, String)> {
         words.push((
             "tunnel",
             format!(
-                "{verb} {} (UDP, and TCP where UDP does not pass); {} known by key; an outage of up \
+                "{reaches} (UDP, and TCP where UDP does not pass); {} known by key; an outage of up \
                  to {} keeps connections{down}",
-                tunnel.address,
                 match tunnel.peers.len() {
                     1 => "1 other box is".to_owned(),
                     n => format!("{n} other boxes are"),

@@ -103,6 +103,10 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
             delivered.map_or_else(String::new, |rate| brief(rate as f64, "bit/s")),
         ),
     ));
+    let hubs = status["hubs"].as_array().filter(|hubs| hubs.len() > 1);
+    for one in hubs.into_iter().flatten() {
+        lines.push(row("hub", &hub(one)));
+    }
     for one in status["associations"].as_array().into_iter().flatten() {
         lines.push(row("association", &association(one)));
     }
@@ -171,6 +175,23 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
         lines.push(row("", &format!("-> {}", word(&it["remedy"]))));
     }
     lines
+}
+
+/// One of several hubs of a terminal.
+fn hub(one: &Value) -> String {
+    let mut text = format!(
+        "{} {} for {}",
+        word(&one["hub"]),
+        word(&one["state"]),
+        seconds(&one["since_seconds"])
+    );
+    if one["used"] == true {
+        text.push_str(", takes new connections");
+    }
+    if let Some(reason) = one["reason"].as_str() {
+        text.push_str(&format!(": {reason}"));
+    }
+    text
 }
 
 fn association(one: &Value) -> String {

@@ -1,7 +1,8 @@
 //! The task of the rules.
 
-use crate::config::{Config, Intercept, Prefix, Role};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use crate::config::{Config, HubAddress, Intercept, Prefix, Role};
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 /// Treatment of new connections that match the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +25,7 @@ pub struct Plan {
     pub intercept: Option<Intercept>,
     /// Mark of packets for the gateway's sockets, and number of the routing table.
     pub mark: u32,
-    /// Nets that are left alone whatever the file says: that of the other box.
+    /// Nets that are left alone whatever the file says: those of the other boxes.
     pub except: Vec<Prefix>,
     /// Interfaces that are left alone where the file names none.
     pub except_interfaces: Vec<String>,
@@ -37,20 +38,23 @@ impl Plan {
     #[must_use]
     pub fn of(config: &Config) -> Option<Plan> {
         let intercept = config.intercept.clone()?;
-        let other = config
-            .tunnel
-            .as_ref()
-            .filter(|_| config.role == Role::Terminal)
-            .map(|tunnel| tunnel.address.ip().to_canonical());
-        let except_interfaces = match (&config.link.interfaces[..], other) {
-            ([], Some(other)) => super::system::interface_to(other).into_iter().collect(),
+        let hubs = config.tunnel.as_ref().map(|tunnel| &tunnel.hubs[..]);
+        let others: BTreeSet<IpAddr> = hubs.into_iter().flatten().flat_map(addresses).collect();
+        let except_interfaces = match (&config.link.interfaces[..], config.role) {
+            ([], Role::Terminal) => {
+                // Where no name is resolved yet: those of the route to the Internet.
+                let any = IpAddr::from(SOMEWHERE);
+                let towards = others.iter().chain(others.is_empty().then_some(&any));
+                let names = towards.filter_map(|other| super::system::interface_to(*other));
+                BTreeSet::from_iter(names).into_iter().collect()
+            }
             (named, _) => named.to_vec(),
         };
         Some(Plan {
             name: config.name.clone(),
             mark: intercept.mark,
             intercept: Some(intercept).filter(|_| config.role != Role::Hub),
-            except: other.and_then(single).into_iter().collect(),
+            except: others.into_iter().filter_map(single).collect(),
             except_interfaces,
             ipv6: super::system::has_ipv6(),
         })
@@ -73,6 +77,22 @@ impl Plan {
     pub fn table(&self) -> String {
         table(&self.name)
     }
+}
+
+/// An address of the Internet at which no host is (RFC 5737).
+const SOMEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+
+/// The addresses of a hub, those that its name has now.
+fn addresses(hub: &HubAddress) -> Vec<IpAddr> {
+    let found = match (hub.address(), hub.name()) {
+        (None, Some(name)) => (name, hub.port()).to_socket_addrs().map(Vec::from_iter),
+        (address, _) => Ok(address.into_iter().collect()),
+    };
+    if let Err(error) = &found {
+        tracing::warn!(%hub, %error, "the hub's name is not resolved; the rules of interception do without");
+    }
+    let found = found.unwrap_or_default().into_iter();
+    found.map(|address| address.ip().to_canonical()).collect()
 }
 
 /// The net of one address.

@@ -4,6 +4,7 @@ pub mod association;
 pub(crate) mod budget;
 pub mod codec;
 pub mod controller;
+pub mod credentials;
 pub(crate) mod fallback;
 pub mod keys;
 pub mod known;
@@ -15,6 +16,7 @@ pub mod shaper;
 pub(crate) mod sharing;
 pub mod socket;
 mod stream;
+mod target;
 pub mod transport;
 mod verified;
 

@@ -1,29 +1,36 @@
-//! The terminal's side of the association.
+//! The terminal's side of the association with one hub.
 
+use super::claims::{Claim, Claims};
 use super::{
     Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, throttle::Throttle, words,
 };
 use crate::CloseReason;
-use crate::config::{Config, Tunnel};
+use crate::config::{Config, HubAddress, Tunnel};
 use crate::operate::{Path, SharedState};
 use crate::tunnel::codec::{Direction, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
+use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::fallback::{Pool, Settings};
-use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
+use crate::tunnel::keys::{PublicKey, SERVER_NAME};
 use crate::tunnel::moving::Streams;
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
+use crate::tunnel::target::Target;
 use crate::tunnel::transport::{self, Sending};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
 use std::io;
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// First and longest time between attempts to connect.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+/// The longest to a hub that is not needed, since another one answers: attempts are packets of full
+/// size on the link that all share.
+const RELAXED: Duration = Duration::from_secs(10);
 /// Time until the next attempt where another terminal uses the same key: the two
 /// must not take the association from each other all the time.
 const REPLACED: Duration = Duration::from_secs(30);
@@ -34,30 +41,37 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long connections still go to a hub that is about to stop: less than it takes them for.
 const NOTICE: Duration = Duration::from_secs(1);
 
-/// The terminal's side of the association. It connects, and connects again for
+/// The terminal's side of the association with one hub. It connects, and connects again for
 /// ever, until it is dropped.
 #[derive(Debug)]
-pub struct Client {
+pub(super) struct Client {
     shared: Arc<Shared>,
     tasks: Vec<JoinHandle<()>>,
 }
 
+/// What the clients of all hubs have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Common {
+    pub(super) state: Arc<SharedState>,
+    pub(super) credentials: Arc<Credentials>,
+    pub(super) hello: Hello,
+    pub(super) sending: Arc<Sending>,
+    pub(super) claims: Claims,
+}
+
 #[derive(Debug)]
 struct Shared {
-    endpoint: Endpoint,
-    hub: SocketAddr,
-    key: String,
-    state: Arc<SharedState>,
-    config: ClientConfig,
-    hello: Hello,
+    common: Common,
+    target: Arc<Target>,
+    /// The sockets of IPv4 and IPv6, made when an address of their kind is tried.
+    endpoints: Mutex<[Option<Endpoint>; 2]>,
     handshake: Duration,
     status: watch::Sender<Status>,
     current: watch::Sender<Option<Current>>,
     fallback: Option<Arc<Pool>>,
     suspect: mpsc::Sender<Direction>,
-    sending: Sending,
-    /// The turns of the streams of the association that stands.
-    gate: Arc<Gate>,
+    /// Another hub answers, so that there is no haste.
+    relaxed: AtomicBool,
 }
 
 /// The association that stands.
@@ -66,58 +80,79 @@ pub(super) struct Current {
     pub(super) connection: Connection,
     /// Its streams, which the fallback may take over.
     pub(super) streams: Option<Arc<Streams>>,
+    /// The turns of its streams.
+    gate: Arc<Gate>,
+    /// The hub's key.
+    peer: PublicKey,
+}
+
+/// An association that is about to stand.
+struct Made {
+    connection: Connection,
+    gate: Arc<Gate>,
+    peer: PublicKey,
+    _claim: Claim,
+}
+
+/// Why there is no association.
+#[derive(Debug)]
+struct Failure {
+    reason: String,
+    /// Another terminal has the same key.
+    replaced: bool,
+}
+
+impl Failure {
+    fn new(reason: impl Into<String>) -> Failure {
+        Failure {
+            reason: reason.into(),
+            replaced: false,
+        }
+    }
+}
+
+impl From<ConnectionError> for Failure {
+    fn from(lost: ConnectionError) -> Failure {
+        let replaced = matches!(&lost, ConnectionError::ApplicationClosed(close)
+            if close.error_code == Close::Replaced.code());
+        Failure {
+            reason: words(&lost),
+            replaced,
+        }
+    }
 }
 
 impl Client {
     /// Begins to connect. It is called in a runtime of tokio.
-    ///
-    /// # Errors
-    /// The key is unusable, or no socket can be had.
-    pub fn start(
+    pub(super) fn start(
         config: &Config,
         tunnel: &Tunnel,
-        identity: &Identity,
-        peers: &[PublicKey],
-        hello: Hello,
-        socket: std::net::UdpSocket,
-        state: &Arc<SharedState>,
-    ) -> io::Result<Client> {
-        let tls = identity.client(peers).map_err(io::Error::other)?;
-        let quic = QuicClientConfig::try_from(tls).map_err(io::Error::other)?;
-        let mut client = ClientConfig::new(Arc::new(quic));
-        let sending = Sending::new(config, tunnel, state)?;
-        let (transport, gate) = sending.transport(tunnel.address);
-        client.transport_config(Arc::new(transport));
-        let shaper = sending.knowledge().shaper();
+        hub: &HubAddress,
+        common: &Common,
+    ) -> Client {
+        // A handshake takes two round trips, and one more for the hub to know the address.
+        let target = Target::new(hub.clone(), 4 * config.link.rtt + PATIENCE);
         let (suspect, suspicions) = mpsc::channel(1);
         let handshake = HANDSHAKE.max(8 * config.link.rtt);
-        let fallback = if tunnel.fallback {
-            let tls = identity.client(peers).map_err(io::Error::other)?;
-            let settings = Settings::new(tunnel);
-            Some(Arc::new(Pool::new(
-                tunnel.address,
-                tls,
-                settings,
+        let fallback = tunnel.fallback.then(|| {
+            let (target, credentials) = (Arc::clone(&target), Arc::clone(&common.credentials));
+            Arc::new(Pool::new(
+                target,
+                credentials,
+                Settings::new(tunnel),
                 handshake,
-            )))
-        } else {
-            None
-        };
-        let instance = u8::try_from(hello.generation & 0xff).unwrap_or(0);
+            ))
+        });
         let shared = Arc::new(Shared {
-            endpoint: transport::endpoint(socket, identity, instance, None, shaper)?,
-            hub: tunnel.address,
-            key: peers.first().map(ToString::to_string).unwrap_or_default(),
-            state: Arc::clone(state),
-            config: client,
-            hello,
+            common: common.clone(),
+            target,
+            endpoints: Mutex::default(),
             handshake,
             status: watch::Sender::new(Status::new()),
             current: watch::Sender::new(None),
             fallback,
             suspect,
-            sending,
-            gate,
+            relaxed: AtomicBool::new(false),
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
@@ -125,28 +160,45 @@ impl Client {
                 pool: Arc::clone(pool),
                 status: shared.status.clone(),
                 current: shared.current.subscribe(),
-                state: Arc::clone(state),
-                key: shared.key.clone(),
-                hub: shared.hub,
+                state: Arc::clone(&common.state),
                 // Both handshakes take three round trips.
                 patience: 4 * config.link.rtt + PATIENCE,
             };
             tasks.push(tokio::spawn(backup.watch(suspicions)));
         }
-        Ok(Client { shared, tasks })
+        Client { shared, tasks }
+    }
+
+    /// Where the hub is, as the configuration writes it.
+    pub(super) fn hub(&self) -> &HubAddress {
+        self.shared.target.hub()
+    }
+
+    /// The address at which it answers, or may.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.shared.target.last()
+    }
+
+    /// Says whether another hub answers, so that attempts to reach this one may be rare.
+    pub(super) fn relax(&self, relaxed: bool) {
+        self.shared.relaxed.store(relaxed, Ordering::Relaxed);
+    }
+
+    /// Gives up what stands with a hub whose key is not among `keys`.
+    pub(super) fn hold_to(&self, keys: &Keys) {
+        let current = self.shared.current.borrow().clone();
+        if let Some(current) = current.filter(|current| !keys.peers.contains(&current.peer)) {
+            current.connection.close(Close::Unlisted.code(), &[]);
+        }
+        if let Some(pool) = &self.shared.fallback {
+            // The next are made with the keys that hold now.
+            pool.cool();
+        }
     }
 
     /// How the hub answers, as it changes.
-    #[must_use]
-    pub fn status(&self) -> watch::Receiver<Status> {
+    pub(super) fn status(&self) -> watch::Receiver<Status> {
         self.shared.status.subscribe()
-    }
-
-    /// The association, while there is one.
-    #[must_use]
-    pub fn connection(&self) -> Option<Connection> {
-        let current = self.shared.current.borrow();
-        current.as_ref().map(|current| current.connection.clone())
     }
 
     /// Opens a stream, or takes a connection of the fallback; waits up to `patience`
@@ -154,7 +206,7 @@ impl Client {
     ///
     /// # Errors
     /// There is none, or it is lost.
-    pub async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), CloseReason> {
+    pub(super) async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), CloseReason> {
         let mut status = self.shared.status.subscribe();
         let open = async {
             loop {
@@ -164,8 +216,13 @@ impl Client {
                 };
                 if let (Health::Fallback, Some(pool)) = (health, &self.shared.fallback) {
                     let (sender, receiver) = pool.take().await?;
-                    self.shared.state.counters.fallback_connections.increment();
-                    let budget = self.shared.sending.budget();
+                    self.shared
+                        .common
+                        .state
+                        .counters
+                        .fallback_connections
+                        .increment();
+                    let budget = self.shared.common.sending.budget();
                     return Ok((sender.budgeted(budget), receiver.budgeted(budget)));
                 }
                 // Until interception is off, connections come that the hub still takes.
@@ -178,10 +235,8 @@ impl Client {
                     && let Ok((send, receive)) = current.connection.open_bi().await
                 {
                     let index = send.id().index();
-                    let budget = self.shared.sending.budget();
-                    let sender = Sender::quic(send)
-                        .shared(&self.shared.gate)
-                        .budgeted(budget);
+                    let budget = self.shared.common.sending.budget();
+                    let sender = Sender::quic(send).shared(&current.gate).budgeted(budget);
                     let receiver = Receiver::quic(receive).budgeted(budget);
                     return Ok(match current.streams {
                         Some(streams) => {
@@ -200,12 +255,16 @@ impl Client {
     }
 
     /// Closes the association and makes no other; streams that are open are cut.
-    pub async fn stop(&self) {
+    pub(super) async fn stop(&self) {
         self.abort();
-        self.shared.endpoint.close(Close::Stopping.code(), &[]);
-        // CONNECTION_CLOSE is sent at once; what follows it is of no use.
-        let _ = tokio::time::timeout(Duration::from_millis(200), self.shared.endpoint.wait_idle())
-            .await;
+        let endpoints = self.shared.endpoints().clone();
+        for endpoint in endpoints.iter().flatten() {
+            endpoint.close(Close::Stopping.code(), &[]);
+        }
+        for endpoint in endpoints.iter().flatten() {
+            // CONNECTION_CLOSE is sent at once; what follows it is of no use.
+            let _ = tokio::time::timeout(Duration::from_millis(200), endpoint.wait_idle()).await;
+        }
     }
 }
 
@@ -227,21 +286,19 @@ async fn keep(shared: Arc<Shared>) {
     let mut wait = BACKOFF.0;
     loop {
         let lost = match shared.connect().await {
-            Ok(connection) => {
+            Ok(made) => {
                 wait = BACKOFF.0;
-                shared.serve(&connection).await
+                Failure::from(shared.serve(&made).await)
             }
             Err(lost) => lost,
         };
-        let reason = words(&lost);
-        if let ConnectionError::ApplicationClosed(close) = &lost
-            && close.error_code == Close::Replaced.code()
-        {
+        if lost.replaced {
             wait = REPLACED;
         }
         shared.status.send_if_modified(|status| {
-            if status.reason.as_ref() != Some(&reason) || status.quic != Health::Down {
-                tracing::warn!(hub = %shared.hub, reason, "no association with the hub");
+            let reason = &lost.reason;
+            if status.reason.as_ref() != Some(reason) || status.quic != Health::Down {
+                tracing::warn!(hub = %shared.target.hub(), reason, "no association with the hub");
             }
             status.late = false;
             status.enter(Health::Down);
@@ -249,47 +306,114 @@ async fn keep(shared: Arc<Shared>) {
             true
         });
         tokio::time::sleep(wait).await;
-        wait = (2 * wait).min(BACKOFF.1);
+        let most = match shared.relaxed.load(Ordering::Relaxed) {
+            true => RELAXED,
+            false => BACKOFF.1,
+        };
+        wait = (2 * wait).min(most);
     }
 }
 
 impl Shared {
-    /// One attempt: both handshakes, and the greeting.
-    async fn connect(&self) -> Result<Connection, ConnectionError> {
-        let greeted = async {
-            let connection = self
-                .endpoint
-                .connect_with(self.config.clone(), self.hub, SERVER_NAME)
-                .map_err(|error| {
-                    tracing::error!(hub = %self.hub, %error, "cannot connect");
-                    ConnectionError::LocallyClosed
-                })?
-                .await?;
-            // The hub has authenticated this box only when it answers.
-            match greet(&connection, self.hello).await {
+    /// One attempt: both handshakes, at the addresses that the hub may have, and the greeting with the
+    /// first that answers.
+    async fn connect(self: &Arc<Shared>) -> Result<Made, Failure> {
+        let addresses = self.target.addresses().await;
+        if addresses.is_empty() {
+            return Err(Failure::new("its name is not resolved"));
+        }
+        let patience = self.target.patience(self.handshake, addresses.len());
+        let reach = async {
+            let attempt = |address| {
+                let shared = Arc::clone(self);
+                async move { shared.shake(address).await }
+            };
+            let made = self.target.first(addresses, attempt).await;
+            let made = made.unwrap_or_else(|| Err(Failure::new("it has no address")))?;
+            // The hub has authenticated this box only when it answers. One that is greeted twice
+            // would give up the first, so that this follows the choice of the address.
+            match greet(&made.connection, self.common.hello).await {
                 Ok(understands_subscribers) => {
-                    self.gate.open(understands_subscribers);
-                    Ok(connection)
+                    made.gate.open(understands_subscribers);
+                    Ok(made)
                 }
-                Err(Some(lost)) => Err(lost),
+                Err(Some(lost)) => Err(lost.into()),
                 Err(None) => {
-                    connection.close(Close::Protocol.code(), &[]);
-                    Err(connection.closed().await)
+                    made.connection.close(Close::Protocol.code(), &[]);
+                    Err(made.connection.closed().await.into())
                 }
             }
         };
-        tokio::time::timeout(self.handshake, greeted)
-            .await
-            .unwrap_or(Err(ConnectionError::TimedOut))
+        let made = tokio::time::timeout(patience, reach).await;
+        made.unwrap_or_else(|_| Err(ConnectionError::TimedOut.into()))
+    }
+
+    /// Both handshakes with the hub at one address.
+    async fn shake(&self, address: SocketAddr) -> Result<Made, Failure> {
+        let claim = self.common.claims.take(address);
+        let claim = claim.ok_or_else(|| Failure::new("another hub of the list has its address"))?;
+        let failed = |error: &dyn std::fmt::Display| {
+            tracing::error!(hub = %self.target.hub(), %address, %error, "cannot connect");
+            Failure::new(error.to_string())
+        };
+        let keys = self.common.credentials.now();
+        let tls = keys.identity.client(&keys.peers).map_err(|e| failed(&e))?;
+        let quic = QuicClientConfig::try_from(tls).map_err(|e| failed(&e))?;
+        let mut config = ClientConfig::new(Arc::new(quic));
+        let (transport, gate) = self.common.sending.transport(address);
+        config.transport_config(Arc::new(transport));
+        let endpoint = self.endpoint(address, &keys).map_err(|e| failed(&e))?;
+        let connecting = endpoint.connect_with(config, address, SERVER_NAME);
+        let connection = connecting.map_err(|e| failed(&e))?.await?;
+        // The verifier has accepted the key before.
+        let peer = PublicKey::of_connection(&connection);
+        let peer = peer.ok_or_else(|| Failure::new("it has no key"))?;
+        Ok(Made {
+            connection,
+            gate,
+            peer,
+            _claim: claim,
+        })
+    }
+
+    fn endpoints(&self) -> std::sync::MutexGuard<'_, [Option<Endpoint>; 2]> {
+        self.endpoints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The socket for addresses of this kind.
+    fn endpoint(&self, address: SocketAddr, keys: &Keys) -> io::Result<Endpoint> {
+        let any: SocketAddr = match address {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let mut endpoints = self.endpoints();
+        let slot = &mut endpoints[usize::from(address.is_ipv6())];
+        if let Some(endpoint) = slot {
+            return Ok(endpoint.clone());
+        }
+        let instance = u8::try_from(self.common.hello.generation & 0xff).unwrap_or(0);
+        let shaper = self.common.sending.knowledge().shaper();
+        let socket = transport::bind(any)?;
+        let made = transport::endpoint(socket, &keys.identity, instance, None, shaper)?;
+        Ok(slot.insert(made).clone())
     }
 
     /// Serves an association until it is lost.
-    async fn serve(&self, connection: &Connection) -> ConnectionError {
-        tracing::info!(hub = %self.hub, rtt = ?connection.rtt(), "associated with the hub");
+    async fn serve(&self, made: &Made) -> ConnectionError {
+        let Made {
+            connection, gate, ..
+        } = made;
+        let address = connection.remote_address();
+        self.target.answered(address);
+        tracing::info!(hub = %self.target.hub(), %address, rtt = ?connection.rtt(), "associated with the hub");
         let moves = self.fallback.is_some();
         self.current.send_replace(Some(Current {
             connection: connection.clone(),
             streams: moves.then(|| Streams::of(connection)),
+            gate: Arc::clone(gate),
+            peer: made.peer,
         }));
         self.status.send_modify(|status| {
             status.enter(Health::Up);
@@ -297,16 +421,17 @@ impl Shared {
             status.reason = None;
             status.associations += 1;
         });
-        let counters = &self.state.counters;
+        let state = &self.common.state;
+        let counters = &state.counters;
         counters.associations_opened.increment();
-        let listed = self.state.list(&self.key, Path::Quic(connection.clone()));
-        let budget = self.sending.budget();
-        let mut throttle = Throttle::new(self.state.rate(), budget);
+        let listed = state.list(&made.peer.to_string(), Path::Quic(connection.clone()));
+        let budget = self.common.sending.budget();
+        let mut throttle = Throttle::new(state.rate(), budget);
         let mut lost_before = None;
         let lost = heartbeat::keep(connection, |beat| {
             listed.note_lost(beat.lost);
             let outage = beat.lost.is_some();
-            let up = throttle.suspects(Instant::now(), outage, self.gate.waited(), &beat.stats);
+            let up = throttle.suspects(Instant::now(), outage, gate.waited(), &beat.stats);
             if up || beat.warned {
                 let direction = if up { Direction::Up } else { Direction::Down };
                 // Where one is being looked into, this one waits for its successor.
@@ -328,13 +453,13 @@ impl Shared {
                         _ if beat.drains => {
                             let reason = "the hub is about to stop, and takes no new connections";
                             status.reason = Some(reason.to_owned());
-                            tracing::warn!("{reason}");
+                            tracing::warn!(hub = %self.target.hub(), "{reason}");
                         }
                         Some(reason) => {
                             counters.outages.add(changed.into());
-                            tracing::warn!("{reason}");
+                            tracing::warn!(hub = %self.target.hub(), "{reason}");
                         }
-                        None => tracing::info!("the hub answers again"),
+                        None => tracing::info!(hub = %self.target.hub(), "the hub answers again"),
                     }
                 }
                 lost_before = beat.lost;
@@ -346,7 +471,7 @@ impl Shared {
         })
         .await;
         self.current.send_replace(None);
-        self.gate.close();
+        gate.close();
         counters.associations_lost.increment();
         lost
     }

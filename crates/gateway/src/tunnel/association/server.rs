@@ -7,7 +7,8 @@ use crate::operate::{Path, SharedState};
 use crate::shares::Shares;
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
-use crate::tunnel::keys::{Identity, PublicKey};
+use crate::tunnel::credentials::{Credentials, Keys};
+use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::{Streams, Tag};
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
@@ -15,7 +16,6 @@ use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connecting, Connection, Endpoint, Incoming, ServerConfig, VarInt};
 use ring::hkdf;
-use rustls::pki_types::CertificateDer;
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
@@ -91,8 +91,26 @@ struct Shared {
     state: Arc<SharedState>,
     /// It is about to stop.
     stops: AtomicBool,
-    server: ServerConfig,
+    /// What the next handshake is made with, which a reload changes.
+    server: Mutex<ServerConfig>,
     sending: Sending,
+}
+
+/// How handshakes are made with these keys.
+fn server_config(keys: &Keys) -> io::Result<ServerConfig> {
+    let tls = keys
+        .identity
+        .server(&keys.peers)
+        .map_err(io::Error::other)?;
+    let quic = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
+    let secret = keys.identity.derive("address validation");
+    let token = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&secret);
+    let mut server = ServerConfig::new(Arc::new(quic), Arc::new(token));
+    server
+        .max_incoming(HALF_OPEN)
+        .incoming_buffer_size(16 * 1024)
+        .incoming_buffer_size_total(1 << 20);
+    Ok(server)
 }
 
 /// Associations by terminal: one each, and those that earlier processes of the same terminal drain.
@@ -118,32 +136,29 @@ impl Server {
     ///
     /// # Errors
     /// The key is unusable, or the socket is.
-    pub fn start(
+    pub(crate) fn start(
         config: &Config,
         tunnel: &Tunnel,
-        identity: &Identity,
-        peers: &[PublicKey],
+        credentials: &Credentials,
         instance: u8,
         socket: std::net::UdpSocket,
         state: &Arc<SharedState>,
     ) -> io::Result<(Server, mpsc::Receiver<Association>)> {
-        let tls = identity.server(peers).map_err(io::Error::other)?;
-        let quic = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
-        let secret = identity.derive("address validation");
-        let token = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&secret);
-        let mut server = ServerConfig::new(Arc::new(quic), Arc::new(token));
+        let keys = credentials.now();
+        let server = server_config(&keys)?;
         let sending = Sending::new(config, tunnel, state)?;
-        server
-            .max_incoming(HALF_OPEN)
-            .incoming_buffer_size(16 * 1024)
-            .incoming_buffer_size_total(1 << 20);
         let (accepted, associations) = mpsc::channel(HALF_OPEN);
         let shaper = sending.knowledge().shaper();
-        let endpoint =
-            transport::endpoint(socket, identity, instance, Some(server.clone()), shaper)?;
+        let endpoint = transport::endpoint(
+            socket,
+            &keys.identity,
+            instance,
+            Some(server.clone()),
+            shaper,
+        )?;
         let shared = Arc::new(Shared {
             endpoint,
-            server,
+            server: Mutex::new(server),
             sending,
             connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
             handshake: HANDSHAKE.max(8 * config.link.rtt),
@@ -181,6 +196,25 @@ impl Server {
     /// The socket is gone.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.shared.endpoint.local_addr()
+    }
+
+    /// Makes the next handshakes with these keys, and closes the associations with terminals whose key
+    /// is not among them.
+    ///
+    /// # Errors
+    /// The key is unusable: all stays as it was.
+    pub(crate) fn hold_to(&self, keys: &Keys) -> io::Result<()> {
+        let server = server_config(keys)?;
+        if !self.shared.stops.load(Ordering::SeqCst) {
+            self.shared.endpoint.set_server_config(Some(server.clone()));
+        }
+        *self.shared.server() = server;
+        for association in self.associations() {
+            if !keys.peers.contains(&association.peer) {
+                association.connection.close(Close::Unlisted.code(), &[]);
+            }
+        }
+        Ok(())
     }
 
     /// Accepts no more associations; established ones continue.
@@ -277,12 +311,8 @@ async fn greet(
         Some(error) => words(&error),
         None => "no greeting".to_owned(),
     };
-    let identity = connection
-        .peer_identity()
-        .and_then(|identity| identity.downcast::<Vec<CertificateDer<'static>>>().ok());
     // The verifier has accepted the key before.
-    let peer = identity.and_then(|keys| PublicKey::of_peer(&keys));
-    let peer = peer.ok_or_else(|| "no key".to_owned())?;
+    let peer = PublicKey::of_connection(&connection).ok_or_else(|| "no key".to_owned())?;
     let Ok((mut send, mut receive)) = connection.accept_bi().await else {
         return Err(lost(&connection));
     };
@@ -313,10 +343,14 @@ async fn greet(
 }
 
 impl Shared {
+    fn server(&self) -> std::sync::MutexGuard<'_, ServerConfig> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Makes an association, which has its own congestion control.
     async fn greet(&self, incoming: Incoming) -> Result<Association, String> {
         let (settings, gate) = self.sending.transport(incoming.remote_address());
-        let mut config = self.server.clone();
+        let mut config = self.server().clone();
         config.transport_config(Arc::new(settings));
         let connecting = incoming
             .accept_with(Arc::new(config))
