@@ -51,8 +51,9 @@ def serve():
     def one(connection):
         with connection, contextlib.suppress(OSError):
             asked = b""
+            # What follows may have come with it.
             while not asked.endswith(b"\n"):
-                more = connection.recv(100)
+                more = connection.recv(1)
                 if not more:
                     return
                 asked += more

@@ -212,6 +212,19 @@ mod tests {
         state.counters.cut(crate::CloseReason::Refused).increment();
         let holder = crate::usage::Holder::default();
         state.usages().join(holder, &state.config()).sent(3);
+        let hub = |name: &str, health, used| HubState {
+            hub: name.to_owned(),
+            address: None,
+            health,
+            since: std::time::Instant::now(),
+            rtt: None,
+            reason: None,
+            used,
+        };
+        state.note_hubs(vec![
+            hub("one:4433", Health::Draining, false),
+            hub("two:4433", Health::Fallback, true),
+        ]);
         let page = text(&state);
         for line in [
             "# TYPE bentpipe_gateway_to_satellite_bytes_total counter",
@@ -219,6 +232,10 @@ mod tests {
             "bentpipe_gateway_connections_active 0",
             "bentpipe_gateway_connections_cut_total{reason=\"refused\"} 1",
             "bentpipe_gateway_subscriber_sent_bytes_total{subscriber=\"unknown\"} 3",
+            "bentpipe_gateway_hub_up{hub=\"one:4433\"} 0",
+            "bentpipe_gateway_hub_up{hub=\"two:4433\"} 1",
+            "bentpipe_gateway_hub_used{hub=\"one:4433\"} 0",
+            "bentpipe_gateway_hub_used{hub=\"two:4433\"} 1",
         ] {
             assert!(
                 page.lines().any(|it| it == line),

@@ -23,7 +23,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// First and longest time between attempts to connect.
@@ -72,6 +72,8 @@ struct Shared {
     suspect: mpsc::Sender<Direction>,
     /// Another hub answers, so that there is no haste.
     relaxed: AtomicBool,
+    /// It does not any more.
+    hurry: Notify,
 }
 
 /// The association that stands.
@@ -153,6 +155,7 @@ impl Client {
             fallback,
             suspect,
             relaxed: AtomicBool::new(false),
+            hurry: Notify::new(),
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
@@ -181,7 +184,9 @@ impl Client {
 
     /// Says whether another hub answers, so that attempts to reach this one may be rare.
     pub(super) fn relax(&self, relaxed: bool) {
-        self.shared.relaxed.store(relaxed, Ordering::Relaxed);
+        if self.shared.relaxed.swap(relaxed, Ordering::Relaxed) && !relaxed {
+            self.shared.hurry.notify_one();
+        }
     }
 
     /// Gives up what stands with a hub whose key is not among `keys`.
@@ -305,7 +310,10 @@ async fn keep(shared: Arc<Shared>) {
             status.reason = Some(reason.clone());
             true
         });
-        tokio::time::sleep(wait).await;
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = shared.hurry.notified(), if !lost.replaced => wait = BACKOFF.0,
+        }
         let most = match shared.relaxed.load(Ordering::Relaxed) {
             true => RELAXED,
             false => BACKOFF.1,
