@@ -2,7 +2,7 @@
 
 use super::claims::{Claim, Claims};
 use super::{
-    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, throttle::Throttle, words,
+    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, split, throttle::Throttle, words,
 };
 use crate::CloseReason;
 use crate::config::{Config, HubAddress, Tunnel};
@@ -86,6 +86,8 @@ pub(super) struct Current {
     gate: Arc<Gate>,
     /// The hub's key.
     peer: PublicKey,
+    /// The part of its rate that the hub was told to send at; locked while it is being told.
+    part: Arc<tokio::sync::Mutex<u16>>,
 }
 
 /// An association that is about to stand.
@@ -186,6 +188,35 @@ impl Client {
     pub(super) fn relax(&self, relaxed: bool) {
         if self.shared.relaxed.swap(relaxed, Ordering::Relaxed) && !relaxed {
             self.shared.hurry.notify_one();
+        }
+    }
+
+    /// Bytes that have arrived over QUIC, and the association that brought them; `None` without one.
+    pub(super) fn arrived(&self) -> Option<(usize, u64)> {
+        let current = self.shared.current.borrow();
+        let connection = &current.as_ref()?.connection;
+        Some((connection.stable_id(), connection.stats().udp_rx.bytes))
+    }
+
+    /// Tells the hub at which part of its rate it is to send, unless it knows. One word at a time is
+    /// under way, so that an outage does not gather them.
+    pub(super) fn tell_part(&self, part: u16) {
+        let Some(current) = self.shared.current.borrow().clone() else {
+            return;
+        };
+        let told = Arc::clone(&current.part);
+        let Ok(mut told) = told.try_lock_owned() else {
+            return;
+        };
+        if *told != part {
+            tokio::spawn(async move {
+                if heartbeat::send_part(&current.connection, part)
+                    .await
+                    .is_ok()
+                {
+                    *told = part;
+                }
+            });
         }
     }
 
@@ -422,6 +453,7 @@ impl Shared {
             streams: moves.then(|| Streams::of(connection)),
             gate: Arc::clone(gate),
             peer: made.peer,
+            part: Arc::new(tokio::sync::Mutex::new(split::WHOLE)),
         }));
         self.status.send_modify(|status| {
             status.enter(Health::Up);

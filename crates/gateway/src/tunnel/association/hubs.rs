@@ -8,6 +8,7 @@
 use super::choice::{Seen, choose};
 use super::claims::Claims;
 use super::client::{Client, Common};
+use super::split::split;
 use super::{Health, Status};
 use crate::CloseReason;
 use crate::config::{Config, Tunnel};
@@ -17,6 +18,7 @@ use crate::tunnel::codec::Hello;
 use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::Sending;
+use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,6 +28,8 @@ use tokio::task::JoinHandle;
 /// Time in addition to that of the handshakes, from the start, in which a better hub is taken as soon
 /// as it answers: the first one to answer need not be the preferred one.
 const START: Duration = Duration::from_secs(1);
+/// How often the link is divided among hubs that send at the same time.
+const DIVIDED: Duration = Duration::from_millis(500);
 /// Longest time until the hubs are shown anew.
 const SHOWN: Duration = Duration::from_secs(1);
 
@@ -33,7 +37,7 @@ const SHOWN: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Hubs {
     shared: Arc<Shared>,
-    tasks: [JoinHandle<()>; 2],
+    tasks: [JoinHandle<()>; 3],
 }
 
 #[derive(Debug)]
@@ -131,6 +135,7 @@ impl Hubs {
         let tasks = [
             tokio::spawn(choose_always(Arc::clone(&shared))),
             tokio::spawn(follow(Arc::clone(&shared))),
+            tokio::spawn(divide(Arc::clone(&shared))),
         ];
         Ok(Hubs { shared, tasks })
     }
@@ -209,6 +214,32 @@ async fn follow(shared: Arc<Shared>) {
         if let Some(tunnel) = &config.tunnel {
             shared.renew(&config, tunnel);
         }
+    }
+}
+
+/// Divides the link among hubs that send at the same time, until it is cancelled.
+async fn divide(shared: Arc<Shared>) {
+    let mut before: HashMap<usize, u64> = HashMap::new();
+    let mut ticks = tokio::time::interval(DIVIDED);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut last = Instant::now();
+    loop {
+        ticks.tick().await;
+        let clients = shared.clients();
+        let arrived: Vec<_> = clients.iter().map(|client| client.arrived()).collect();
+        let millis = u64::try_from(last.elapsed().as_millis())
+            .unwrap_or(u64::MAX)
+            .max(1);
+        last = Instant::now();
+        let rate = |now: &Option<(usize, u64)>| {
+            let (id, bytes) = (*now)?;
+            Some(1000 * (bytes - before.get(&id).copied().unwrap_or(bytes).min(bytes)) / millis)
+        };
+        let rates: Vec<u64> = arrived.iter().map(|now| rate(now).unwrap_or(0)).collect();
+        for (client, part) in clients.iter().zip(split(&rates)) {
+            client.tell_part(part);
+        }
+        before = arrived.into_iter().flatten().collect();
     }
 }
 

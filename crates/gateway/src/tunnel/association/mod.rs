@@ -15,6 +15,7 @@ mod hubs;
 mod opening;
 mod pulse;
 mod server;
+mod split;
 mod throttle;
 
 pub use hubs::Hubs;

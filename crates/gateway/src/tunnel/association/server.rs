@@ -1,7 +1,7 @@
 //! The hub's side of the association.
 
 use super::heartbeat::{self, Notice};
-use super::{Close, HANDSHAKE, throttle::Throttle, words};
+use super::{Close, HANDSHAKE, split, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
 use crate::shares::Shares;
@@ -381,6 +381,10 @@ impl Shared {
         let mut throttle = Throttle::new(self.state.rate(), &association.budget);
         let lost = heartbeat::keep(&connection, |beat| {
             listed.note_lost(beat.lost);
+            let part = f64::from(beat.part) / f64::from(split::WHOLE);
+            association
+                .gate
+                .limit(Some(part).filter(|part| *part < 1.0));
             if let Some(lost) = beat.lost.filter(|_| !outage) {
                 counters.outages.increment();
                 tracing::info!(%peer, "{}", lost.words("terminal"));
