@@ -423,3 +423,31 @@ fn a_reload_moves_the_listeners_and_refuses_nobody_at_those_that_stay() {
     nix::sys::signal::kill(new, nix::sys::signal::Signal::SIGINT).unwrap();
     until("the end of the new process", || !bed.socket().exists());
 }
+
+#[test]
+fn an_upgrade_under_load_keeps_what_is_open_and_refuses_nobody() {
+    let mut bed = bed_with(2);
+    bed.uses(0);
+    let mut open: Vec<TcpStream> = (0..10).map(|_| bed.connect().unwrap()).collect();
+    open.iter_mut().for_each(echoes);
+    let pid = |bed: &Bed| client::status(&bed.socket()).map(|it| it["pid"].as_i64().unwrap());
+    let old = pid(&bed).unwrap();
+    let mut new = old;
+    let (count, longest) = meanwhile(&mut bed, |bed| {
+        bed.ship.signal(nix::sys::signal::Signal::SIGUSR2);
+        until("the new process", || {
+            open.iter_mut().for_each(echoes);
+            new = pid(bed).unwrap_or(old);
+            new != old
+        });
+        std::thread::sleep(Duration::from_millis(500));
+        open.iter_mut().for_each(echoes);
+    });
+    assert!(count > 50, "{count}");
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+    drop(open);
+    until("the end of the old process", || bed.ship.ended());
+    let new = nix::unistd::Pid::from_raw(i32::try_from(new).unwrap());
+    nix::sys::signal::kill(new, nix::sys::signal::Signal::SIGINT).unwrap();
+    until("the end of the new process", || !bed.socket().exists());
+}

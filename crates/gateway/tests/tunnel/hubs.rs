@@ -1,7 +1,7 @@
 //! A terminal with several hubs: which one takes new connections, and what a reload changes.
 
 use crate::bed::{ANY, Keys, Proxy, connect};
-use crate::closes::echo;
+use crate::closes::{echo, server};
 use bentpipe_gateway::config::Config;
 use bentpipe_gateway::hub::Hub;
 use bentpipe_gateway::operate::SharedState;
@@ -334,4 +334,55 @@ async fn a_reload_at_the_hub_removes_and_adds_terminals() {
         timeout(SOON, ship.terminal.ready()).await.unwrap();
         let _client = ship.echo(server).await;
     }
+}
+
+/// Bytes that arrive in a while.
+async fn arrives(client: &mut TcpStream, within: Duration) -> usize {
+    let mut count = 0;
+    let mut piece = vec![0; 1 << 16];
+    let reading = async {
+        loop {
+            let read = client.read(&mut piece).await.unwrap();
+            assert!(read > 0, "it ended after {count} bytes");
+            count += read;
+        }
+    };
+    let _: Result<(), _> = timeout(within, reading).await;
+    count
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hubs_that_send_at_once_divide_the_link() {
+    const RATE: f64 = 16e6 / 8.0;
+    let mut keys = Keys::make();
+    keys.link = "rate = \"16 Mbit/s\"\nrtt = \"20 ms\"\n";
+    let (first, second) = (
+        OneHub::start(&keys, "first"),
+        OneHub::start(&keys, "second"),
+    );
+    let (endless, _server) =
+        server(|mut tcp| async move { while tcp.write_all(&[0; 1 << 16]).await.is_ok() {} }).await;
+    let hubs = [first.address.to_string(), second.address.to_string()];
+    let peers = [&first.key[..], &second.key];
+    let ship = Ship::start(keys, &hubs, &peers, "").await;
+    ship.uses(0).await;
+    until("the second", || ship.says(1, "state") == "up").await;
+    let mut old = connect(&ship.terminal, endless, false).await;
+    let alone = arrives(&mut old, Duration::from_secs(2)).await as f64 / 2.0;
+    assert!(alone > 0.7 * RATE && alone < 1.3 * RATE, "{alone}");
+    // New connections go to the second, and this one stays.
+    first.hub.drain().await;
+    ship.uses(1).await;
+    let mut new = connect(&ship.terminal, endless, false).await;
+    let settled = Duration::from_secs(4);
+    tokio::join!(arrives(&mut old, settled), arrives(&mut new, settled));
+    let counted = Duration::from_secs(3);
+    let (old, new) = tokio::join!(arrives(&mut old, counted), arrives(&mut new, counted));
+    let [old, new] = [old, new].map(|bytes| bytes as f64 / counted.as_secs_f64());
+    // Nothing but the terminal's word keeps each of them from sending at the whole rate.
+    assert!(
+        old + new < 1.25 * RATE && old + new > 0.7 * RATE,
+        "{old} and {new}"
+    );
+    assert!(old.min(new) > 0.3 * RATE, "{old} and {new}");
 }
