@@ -3,6 +3,8 @@
 use crate::config::{Config, HubAddress, Intercept, Prefix, Role};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 /// Treatment of new connections that match the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +41,7 @@ impl Plan {
     pub fn of(config: &Config) -> Option<Plan> {
         let intercept = config.intercept.clone()?;
         let hubs = config.tunnel.as_ref().map(|tunnel| &tunnel.hubs[..]);
-        let others: BTreeSet<IpAddr> = hubs.into_iter().flatten().flat_map(addresses).collect();
+        let others = addresses(hubs.unwrap_or_default());
         let except_interfaces = match (&config.link.interfaces[..], config.role) {
             ([], Role::Terminal) => {
                 // Where no name is resolved yet: those of the route to the Internet.
@@ -82,17 +84,38 @@ impl Plan {
 /// An address of the Internet at which no host is (RFC 5737).
 const SOMEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 
-/// The addresses of a hub, those that its name has now.
-fn addresses(hub: &HubAddress) -> Vec<IpAddr> {
-    let found = match (hub.address(), hub.name()) {
-        (None, Some(name)) => (name, hub.port()).to_socket_addrs().map(Vec::from_iter),
-        (address, _) => Ok(address.into_iter().collect()),
-    };
-    if let Err(error) = &found {
-        tracing::warn!(%hub, %error, "the hub's name is not resolved; the rules of interception do without");
+/// Longest time for the names of hubs, all at once: the gateway starts without those that take longer.
+const LOOKUP: Duration = Duration::from_secs(3);
+
+/// The addresses of hubs, of names those that they have now.
+fn addresses(hubs: &[HubAddress]) -> BTreeSet<IpAddr> {
+    let (found, resolved) = mpsc::channel();
+    let (named, fixed): (Vec<_>, Vec<_>) = hubs.iter().partition(|hub| hub.name().is_some());
+    for hub in &named {
+        let found = found.clone();
+        let host = hub.name().unwrap_or_default().to_owned();
+        let port = hub.port();
+        // The C library's resolver cannot be stopped: a thread that is late ends by itself.
+        std::thread::spawn(move || {
+            let addresses = (host.as_str(), port).to_socket_addrs();
+            let addresses = addresses.map(Vec::from_iter).unwrap_or_default();
+            // Nobody waits any more where it was late.
+            let _ = found.send(addresses);
+        });
     }
-    let found = found.unwrap_or_default().into_iter();
-    found.map(|address| address.ip().to_canonical()).collect()
+    let mut all: Vec<SocketAddr> = fixed.iter().filter_map(|hub| hub.address()).collect();
+    let until = Instant::now() + LOOKUP;
+    for _ in &named {
+        let left = until.saturating_duration_since(Instant::now());
+        match resolved.recv_timeout(left) {
+            Ok(addresses) if !addresses.is_empty() => all.extend(addresses),
+            _ => tracing::warn!(
+                "not all names of hubs are resolved: the rules of interception do without their addresses"
+            ),
+        }
+    }
+    let plain = |address: SocketAddr| address.ip().to_canonical();
+    all.into_iter().map(plain).collect()
 }
 
 /// The net of one address.
@@ -118,4 +141,17 @@ pub(super) fn table(name: &str) -> String {
         (sum ^ u32::from(b)).wrapping_mul(0x0100_0193)
     });
     format!("bentpipe_{text}_{sum:08x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_addresses_of_hubs_are_left_alone() {
+        let hubs = ["localhost", "192.0.2.7:9000", "no-such-name.invalid"];
+        let found = addresses(&hubs.map(|hub| hub.parse().unwrap()));
+        assert!(found.contains(&"192.0.2.7".parse().unwrap()));
+        assert!(found.iter().any(IpAddr::is_loopback), "{found:?}");
+    }
 }

@@ -1,27 +1,28 @@
 //! The terminal's side of the association with one hub.
 
-use super::claims::{Claim, Claims};
+mod connecting;
+
+use super::claims::Claims;
 use super::{
-    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, split, throttle::Throttle, words,
+    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, split, throttle::Throttle,
 };
 use crate::CloseReason;
 use crate::config::{Config, HubAddress, Tunnel};
 use crate::operate::{Path, SharedState};
-use crate::tunnel::codec::{Direction, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
+use crate::tunnel::codec::{Direction, Hello};
 use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::fallback::{Pool, Settings};
-use crate::tunnel::keys::{PublicKey, SERVER_NAME};
+use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::Streams;
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::target::Target;
-use crate::tunnel::transport::{self, Sending};
-use quinn::crypto::rustls::QuicClientConfig;
-use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
-use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use crate::tunnel::transport::Sending;
+use connecting::{Failure, Made};
+use quinn::{Connection, ConnectionError, Endpoint};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -88,42 +89,6 @@ pub(super) struct Current {
     peer: PublicKey,
     /// The part of its rate that the hub was told to send at; locked while it is being told.
     part: Arc<tokio::sync::Mutex<u16>>,
-}
-
-/// An association that is about to stand.
-struct Made {
-    connection: Connection,
-    gate: Arc<Gate>,
-    peer: PublicKey,
-    _claim: Claim,
-}
-
-/// Why there is no association.
-#[derive(Debug)]
-struct Failure {
-    reason: String,
-    /// Another terminal has the same key.
-    replaced: bool,
-}
-
-impl Failure {
-    fn new(reason: impl Into<String>) -> Failure {
-        Failure {
-            reason: reason.into(),
-            replaced: false,
-        }
-    }
-}
-
-impl From<ConnectionError> for Failure {
-    fn from(lost: ConnectionError) -> Failure {
-        let replaced = matches!(&lost, ConnectionError::ApplicationClosed(close)
-            if close.error_code == Close::Replaced.code());
-        Failure {
-            reason: words(&lost),
-            replaced,
-        }
-    }
 }
 
 impl Client {
@@ -354,91 +319,6 @@ async fn keep(shared: Arc<Shared>) {
 }
 
 impl Shared {
-    /// One attempt: both handshakes, at the addresses that the hub may have, and the greeting with the
-    /// first that answers.
-    async fn connect(self: &Arc<Shared>) -> Result<Made, Failure> {
-        let addresses = self.target.addresses().await;
-        if addresses.is_empty() {
-            return Err(Failure::new("its name is not resolved"));
-        }
-        let patience = self.target.patience(self.handshake, addresses.len());
-        let reach = async {
-            let attempt = |address| {
-                let shared = Arc::clone(self);
-                async move { shared.shake(address).await }
-            };
-            let made = self.target.first(addresses, attempt).await;
-            let made = made.unwrap_or_else(|| Err(Failure::new("it has no address")))?;
-            // The hub has authenticated this box only when it answers. One that is greeted twice
-            // would give up the first, so that this follows the choice of the address.
-            match greet(&made.connection, self.common.hello).await {
-                Ok(understands_subscribers) => {
-                    made.gate.open(understands_subscribers);
-                    Ok(made)
-                }
-                Err(Some(lost)) => Err(lost.into()),
-                Err(None) => {
-                    made.connection.close(Close::Protocol.code(), &[]);
-                    Err(made.connection.closed().await.into())
-                }
-            }
-        };
-        let made = tokio::time::timeout(patience, reach).await;
-        made.unwrap_or_else(|_| Err(ConnectionError::TimedOut.into()))
-    }
-
-    /// Both handshakes with the hub at one address.
-    async fn shake(&self, address: SocketAddr) -> Result<Made, Failure> {
-        let claim = self.common.claims.take(address);
-        let claim = claim.ok_or_else(|| Failure::new("another hub of the list has its address"))?;
-        let failed = |error: &dyn std::fmt::Display| {
-            tracing::error!(hub = %self.target.hub(), %address, %error, "cannot connect");
-            Failure::new(error.to_string())
-        };
-        let keys = self.common.credentials.now();
-        let tls = keys.identity.client(&keys.peers).map_err(|e| failed(&e))?;
-        let quic = QuicClientConfig::try_from(tls).map_err(|e| failed(&e))?;
-        let mut config = ClientConfig::new(Arc::new(quic));
-        let (transport, gate) = self.common.sending.transport(address);
-        config.transport_config(Arc::new(transport));
-        let endpoint = self.endpoint(address, &keys).map_err(|e| failed(&e))?;
-        let connecting = endpoint.connect_with(config, address, SERVER_NAME);
-        let connection = connecting.map_err(|e| failed(&e))?.await?;
-        // The verifier has accepted the key before.
-        let peer = PublicKey::of_connection(&connection);
-        let peer = peer.ok_or_else(|| Failure::new("it has no key"))?;
-        Ok(Made {
-            connection,
-            gate,
-            peer,
-            _claim: claim,
-        })
-    }
-
-    fn endpoints(&self) -> std::sync::MutexGuard<'_, [Option<Endpoint>; 2]> {
-        self.endpoints
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The socket for addresses of this kind.
-    fn endpoint(&self, address: SocketAddr, keys: &Keys) -> io::Result<Endpoint> {
-        let any: SocketAddr = match address {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let mut endpoints = self.endpoints();
-        let slot = &mut endpoints[usize::from(address.is_ipv6())];
-        if let Some(endpoint) = slot {
-            return Ok(endpoint.clone());
-        }
-        let instance = u8::try_from(self.common.hello.generation & 0xff).unwrap_or(0);
-        let shaper = self.common.sending.knowledge().shaper();
-        let socket = transport::bind(any)?;
-        let made = transport::endpoint(socket, &keys.identity, instance, None, shaper)?;
-        Ok(slot.insert(made).clone())
-    }
-
     /// Serves an association until it is lost.
     async fn serve(&self, made: &Made) -> ConnectionError {
         let Made {
@@ -515,25 +395,4 @@ impl Shared {
         counters.associations_lost.increment();
         lost
     }
-}
-
-/// Sends the greeting on the first stream and waits for the hub's; true where the hub understands whose
-/// a connection is. `Err(None)` is an answer that makes no sense.
-async fn greet(connection: &Connection, hello: Hello) -> Result<bool, Option<ConnectionError>> {
-    let lost = |connection: &Connection| connection.close_reason();
-    let (mut send, mut receive) = connection.open_bi().await.map_err(Some)?;
-    if send.write_all(&hello.encode()).await.is_err() {
-        return Err(lost(connection));
-    }
-    // Both directions end with the greeting.
-    let _ = send.finish();
-    let mut bytes = [0; Welcome::LENGTH];
-    if receive.read_exact(&mut bytes).await.is_err() {
-        return Err(lost(connection));
-    }
-    // An older hub has nothing more to say.
-    let mut more = [0];
-    let _ = receive.read_exact(&mut more).await;
-    Welcome::decode(bytes).map_err(|_| None)?;
-    Ok(more[0] & UNDERSTANDS_SUBSCRIBERS != 0)
 }
