@@ -63,23 +63,26 @@ WAYS = {
 
 
 class Box:
-    """A gateway, or HAProxy in its place, in a topology."""
+    """A gateway, or HAProxy in its place, in a topology. A second hub has the role `hub2`."""
 
-    def __init__(self, net, role, way, more="", link=""):
+    def __init__(self, net, role, way, more="", link="", drain="60 s"):
         self.net = net
         self.role = role
         self.way = way
-        self.node = "hub" if role in ("hub", "haproxy") else "terminal"
+        self.node = "hub" if role in ("hub", "hub2", "haproxy") else "terminal"
+        self.is_hub = role in ("hub", "hub2")
         self.folder = net.files / role
         self.folder.mkdir(exist_ok=True)
         self.file = self.folder / f"{net.name}-{role}.toml"
         self.more = more
         self.more_of_link = link
+        self.drain = drain
+        self.tunnel = []
         self.process = None
 
     @property
     def root(self):
-        return "no root" not in self.way.name or self.role == "hub"
+        return "no root" not in self.way.name or self.is_hub
 
     def key(self):
         """The public key; it is made where there is none."""
@@ -97,14 +100,15 @@ class Box:
             )
         return public.read_text()
 
-    def configure(self, peer=None):
+    def configure(self, peers=(), addresses=(f"{HUB_SATELLITE}:4433",)):
+        """Writes the file: the keys of the other boxes, and where the hubs are; of a hub, itself."""
         if self.role == "haproxy":
             self.file.write_text(haproxy())
             return
         link = self.net.link
         rate, rtt = (link.rate, link.rtt) if link else (FAST, "1 ms")
         lines = [
-            f'role = "{self.role}"',
+            f'role = "{"hub" if self.is_hub else self.role}"',
             "[link]",
             f'rate = "{rate}"',
             f'rtt = "{rtt}"',
@@ -113,13 +117,13 @@ class Box:
         ]
         if self.role == "single":
             lines += ['transport = "bbr"' if not bp_control() else 'transport = "bp_hybla"']
-        if peer:
-            address = f"{HUB_SATELLITE}:4433"
+        if peers:
             lines += [
                 "[tunnel]",
-                f'address = "{address}"',
+                f"address = {json.dumps(list(addresses))}",
                 f'key = "{self.folder / "gateway.key"}"',
-                f'peers = ["{peer}"]',
+                f"peers = {json.dumps(list(peers))}",
+                *self.tunnel,
             ]
         if self.way.drive and self.role == "terminal":
             lines += [
@@ -133,11 +137,14 @@ class Box:
         elif not self.way.drive:
             # At a hub it is the way back to connections that keep the client's address.
             lines += ["[intercept]"]
+        if self.is_hub:
+            # The server's nets, which are private.
+            lines += ["[policy]", 'allow = ["10.77.3.0/24", "fd77:3::/64"]']
         lines += [
             "[status]",
             f'control = "{self.folder / "control"}"',
             "[limits]",
-            'drain = "60 s"',
+            f'drain = "{self.drain}"',
             self.more,
         ]
         self.file.write_text("\n".join(lines) + "\n")
@@ -242,7 +249,7 @@ def boxes(net, way, more=None):
     keys = {role: box.key() for role, box in made.items() if role in ("hub", "terminal")}
     others = {"hub": "terminal", "terminal": "hub"}
     for role, box in made.items():
-        box.configure(keys.get(others.get(role)))
+        box.configure([keys[other]] if (other := others.get(role)) in keys else ())
         box.start()
     for box in made.values():
         box.ready()

@@ -142,6 +142,7 @@ counters! {
     Gauge associations_active: Count, "other boxes with which an association stands";
     Counter associations_opened: Count, "associations that were established";
     Counter associations_lost: Count, "associations that ended, in order or not";
+    Counter hubs_changed: Count, "times that new connections of a terminal went to another of its hubs";
     Counter outages: Count, "times that nothing passed in one direction or both for longer than a second and two round trips";
     Counter peers_rejected: Count, "QUIC handshakes that failed, such as with a key that is not among the peers or another version; those that were not completed in time are not counted";
     Counter fallback_connections: Count, "connections carried by TLS over TCP because UDP did not pass";

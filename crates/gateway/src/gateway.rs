@@ -139,7 +139,9 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
             asked = signals.next() => match asked {
                 Asked::Reload => {
                     notify.reloading();
+                    let old = state.config();
                     reread(&options.file, &state, level.as_ref());
+                    parts.engines.relisten(&state, &old, parts.successors.as_ref()).await;
                     notify.ready(&what);
                 }
                 Asked::Upgrade => upgrade(),

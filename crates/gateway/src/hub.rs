@@ -9,8 +9,9 @@ use crate::terminal::most;
 use crate::tunnel::association::{Association, Associations, HANDSHAKE, Server};
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume};
+use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
-use crate::tunnel::keys::{self, Identity, PublicKey};
+use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::{self, Streams};
 use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender, transport};
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 /// Longest time for telling the terminals that the hub stops.
@@ -31,10 +33,10 @@ const ANNOUNCE: Duration = Duration::from_secs(5);
 /// A running hub: the box on the Internet's side.
 #[derive(Debug)]
 pub struct Hub {
-    server: Server,
+    server: Arc<Server>,
     engine: Arc<Engine>,
-    task: JoinHandle<()>,
-    fallback: Option<Listener>,
+    tasks: [JoinHandle<()>; 2],
+    fallback: Option<Arc<Listener>>,
 }
 
 /// State shared by all connections of all terminals.
@@ -48,6 +50,8 @@ struct Engine {
     /// No new connections are taken.
     refuses: AtomicBool,
     terminals: Associations,
+    /// The keys of the terminals that are served.
+    keys: watch::Sender<Arc<Keys>>,
 }
 
 /// How a connection reaches the hub.
@@ -64,7 +68,7 @@ impl Hub {
     /// # Errors
     /// A key is unusable, or the address is taken.
     pub fn start(config: &Config, state: Arc<SharedState>) -> io::Result<Hub> {
-        let address = config.tunnel.as_ref().map(|tunnel| tunnel.address);
+        let address = config.tunnel.as_ref().map(|tunnel| tunnel.listen);
         let address = address.ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
         Hub::start_on(config, state, transport::bind(address)?, 0)
     }
@@ -84,12 +88,18 @@ impl Hub {
             .tunnel
             .as_ref()
             .ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
-        let identity = Identity::read(&tunnel.key).map_err(io::Error::other)?;
-        let peers = keys::peers(&tunnel.peers).map_err(io::Error::other)?;
-        let policy = Policy::new(config.policy.clone());
+        let credentials = Credentials::new(Keys::read(tunnel).map_err(io::Error::other)?);
+        let policy = Policy::new(config.policy.clone(), config.role);
         let (server, mut associations) = Server::start(
-            config, tunnel, &identity, &peers, instance, socket, &state, &policy,
+            config,
+            tunnel,
+            &credentials,
+            instance,
+            socket,
+            &state,
+            &policy,
         )?;
+        let server = Arc::new(server);
         let engine = Arc::new(Engine {
             state,
             outage: tunnel.outage,
@@ -98,16 +108,21 @@ impl Hub {
             policy,
             refuses: AtomicBool::new(false),
             terminals: server.terminals(),
+            keys: watch::Sender::new(credentials.now()),
         });
         let fallback = if tunnel.fallback {
             let address = server.address()?;
-            let budget = server.budget();
-            Some(fall_back(
-                &engine, config, tunnel, &identity, &peers, address, budget,
-            )?)
+            let listener = fall_back(&engine, config, tunnel, address, server.budget())?;
+            Some(Arc::new(listener))
         } else {
             None
         };
+        let follower = follow(
+            Arc::clone(&engine),
+            credentials,
+            Arc::clone(&server),
+            fallback.clone(),
+        );
         let task = tokio::spawn({
             let engine = Arc::clone(&engine);
             async move {
@@ -121,7 +136,7 @@ impl Hub {
         Ok(Hub {
             server,
             engine,
-            task,
+            tasks: [task, tokio::spawn(follower)],
             fallback,
         })
     }
@@ -172,7 +187,35 @@ impl Hub {
 
 impl Drop for Hub {
     fn drop(&mut self) {
-        self.task.abort();
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+/// Takes the keys that a reload changes: a terminal that is removed is let go at once, with all of its
+/// connections, and one that is added may come.
+async fn follow(
+    engine: Arc<Engine>,
+    credentials: Arc<Credentials>,
+    server: Arc<Server>,
+    fallback: Option<Arc<Listener>>,
+) {
+    let mut configs = engine.state.follow_config();
+    while configs.changed().await.is_ok() {
+        let config = Arc::clone(&configs.borrow_and_update());
+        let renewed = config.tunnel.as_ref().and_then(|it| credentials.renew(it));
+        let Some(keys) = renewed else { continue };
+        let held = server.hold_to(&keys).and_then(|()| {
+            let tls = keys.identity.server(&keys.peers);
+            tls.map_err(io::Error::other)
+        });
+        match (held, &fallback) {
+            (Ok(tls), Some(fallback)) => fallback.hold_to(tls),
+            (Ok(_), None) => {}
+            (Err(error), _) => tracing::error!(%error, "the new keys cannot be used"),
+        }
+        engine.keys.send_replace(keys);
     }
 }
 
@@ -181,15 +224,16 @@ fn fall_back(
     engine: &Arc<Engine>,
     config: &Config,
     tunnel: &Tunnel,
-    identity: &Identity,
-    peers: &[PublicKey],
     address: SocketAddr,
     budget: &Arc<Budget>,
 ) -> io::Result<Listener> {
     let listener = transport::listen(address)?;
+    let keys = Arc::clone(&engine.keys.borrow());
     let (listener, mut accepted) = Listener::start(
         tokio::net::TcpListener::from_std(listener)?,
-        identity.server(peers).map_err(io::Error::other)?,
+        keys.identity
+            .server(&keys.peers)
+            .map_err(io::Error::other)?,
         Settings::new(tunnel),
         HANDSHAKE.max(8 * config.link.rtt),
         config.limits.connections,
@@ -208,7 +252,12 @@ fn fall_back(
             let engine = Arc::clone(&engine);
             let (sender, receiver) = (sender.budgeted(&budget), receiver.budgeted(&budget));
             tokio::spawn(async move {
-                engine.connection(sender, receiver, Way::Tls(peer)).await;
+                let removed = engine.removed(peer);
+                tokio::select! {
+                    () = engine.connection(sender, receiver, Way::Tls(peer)) => {}
+                    // Both of its ends are reset.
+                    () = removed => tracing::info!(%peer, "a connection of a terminal that is removed"),
+                }
                 drop(place);
             });
         }
@@ -228,6 +277,15 @@ async fn serve(engine: Arc<Engine>, association: Association) {
 }
 
 impl Engine {
+    /// Waits until a terminal is no longer among the peers.
+    async fn removed(&self, peer: PublicKey) {
+        let mut keys = self.keys.subscribe();
+        let gone = keys.wait_for(|keys| !keys.peers.contains(&peer));
+        if gone.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Serves one connection of a client.
     async fn connection(&self, mut sender: Sender, mut receiver: Receiver, way: Way) {
         let counters = &self.state.counters;

@@ -60,6 +60,20 @@ const V6: &[(Ipv6Addr, u8)] = &[
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8),
 ];
 
+/// Nets of IPv4 in which a site keeps what the Internet does not reach. A hub, which connects from
+/// inside of a site on behalf of others, refuses them as well.
+const PRIVATE_V4: &[(Ipv4Addr, u8)] = &[
+    // Private (RFC 1918).
+    (Ipv4Addr::new(10, 0, 0, 0), 8),
+    (Ipv4Addr::new(172, 16, 0, 0), 12),
+    (Ipv4Addr::new(192, 168, 0, 0), 16),
+    // Shared between a provider and its customers (RFC 6598).
+    (Ipv4Addr::new(100, 64, 0, 0), 10),
+];
+
+/// The same of IPv6: unique-local (RFC 4193).
+const PRIVATE_V6: &[(Ipv6Addr, u8)] = &[(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0), 7)];
+
 /// The addresses of this machine, and when they were read.
 type Own = (Option<Instant>, Vec<IpAddr>);
 
@@ -67,6 +81,8 @@ type Own = (Option<Instant>, Vec<IpAddr>);
 #[derive(Clone)]
 pub struct Policy {
     rules: Arc<config::Policy>,
+    /// Private nets are refused unless they are allowed.
+    keeps_private: bool,
     own: Arc<Mutex<Own>>,
     lookups: Arc<Semaphore>,
 }
@@ -78,11 +94,12 @@ impl fmt::Debug for Policy {
 }
 
 impl Policy {
-    /// The policy of a configuration.
+    /// The policy of a box in this role.
     #[must_use]
-    pub fn new(rules: config::Policy) -> Policy {
+    pub fn new(rules: config::Policy, role: config::Role) -> Policy {
         Policy {
             rules: Arc::new(rules),
+            keeps_private: role == config::Role::Hub,
             own: Arc::default(),
             lookups: Arc::new(Semaphore::new(LOOKUPS)),
         }
@@ -106,7 +123,7 @@ impl Policy {
     #[must_use]
     pub fn admits_client(&self, client: SocketAddr) -> bool {
         let address = client.ip().to_canonical();
-        !refused(address) && !self.own().contains(&address)
+        !is_in(address, V4, V6) && !self.own().contains(&address)
     }
 
     /// The address from which a hub connects for a client: the client's, if it is to be kept and is one
@@ -189,10 +206,11 @@ impl Policy {
     }
 
     fn allows(&self, address: IpAddr, own: &[IpAddr]) -> bool {
-        if self.rules.allow.contains(address) {
-            return true;
-        }
-        !self.rules.deny.contains(address) && !refused(address) && !own.contains(&address)
+        let by_default = || {
+            let private = self.keeps_private && is_in(address, PRIVATE_V4, PRIVATE_V6);
+            !private && !is_in(address, V4, V6) && !own.contains(&address)
+        };
+        self.rules.allows(address).unwrap_or_else(by_default)
     }
 
     /// The addresses of this machine.
@@ -214,14 +232,14 @@ fn ip(address: &nix::sys::socket::SockaddrStorage) -> Option<IpAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|a| IpAddr::V6(a.ip())))
 }
 
-/// True if the address is refused unless it is allowed.
-fn refused(address: IpAddr) -> bool {
+/// True if the address is in one of these nets.
+fn is_in(address: IpAddr, v4: &[(Ipv4Addr, u8)], v6: &[(Ipv6Addr, u8)]) -> bool {
     let inside = |net: IpAddr, length| {
         config::Prefix::new(address, length).is_some_and(|prefix| prefix.address() == net)
     };
     match address {
-        IpAddr::V4(_) => V4.iter().any(|&(net, length)| inside(net.into(), length)),
-        IpAddr::V6(_) => V6.iter().any(|&(net, length)| inside(net.into(), length)),
+        IpAddr::V4(_) => v4.iter().any(|&(net, length)| inside(net.into(), length)),
+        IpAddr::V6(_) => v6.iter().any(|&(net, length)| inside(net.into(), length)),
     }
 }
 

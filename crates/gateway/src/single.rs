@@ -77,7 +77,7 @@ impl Single {
             timeouts: Timeouts::default(),
             pipes,
             places: Arc::default(),
-            policy: Policy::new(config.policy.clone()),
+            policy: Policy::new(config.policy.clone(), config.role),
         });
         let mut single = Single {
             shared,

@@ -1,5 +1,5 @@
 //! The terminal: on the users' side of the satellite, it carries the connections
-//! that reach it through the tunnel to its hub.
+//! that reach it through the tunnel to one of its hubs.
 
 use crate::config::Config;
 use crate::descriptors;
@@ -7,16 +7,15 @@ use crate::entry::Arrival;
 use crate::intercept::Plan;
 use crate::operate::SharedState;
 use crate::relay::{self, Closed, Meter, Timeouts, Toward};
-use crate::tunnel::association::{Client, Health, Status};
+use crate::tunnel::association::{Health, Hubs, Status};
 use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
-use crate::tunnel::keys::{self, Identity};
+use crate::tunnel::credentials::Keys;
 use crate::tunnel::sharing::Subscriber;
-use crate::tunnel::{Receiver, Sender, transport};
+use crate::tunnel::{Receiver, Sender};
 use crate::usage::Holder;
 use crate::{CloseReason, sys, udp};
 use bytes::Bytes;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -38,13 +37,13 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// A running terminal: the box on the users' side.
 #[derive(Debug)]
 pub struct Terminal {
-    client: Client,
+    hubs: Hubs,
     state: Arc<SharedState>,
     timeouts: Timeouts,
 }
 
 impl Terminal {
-    /// Begins to connect to the hub. It is called in a runtime of tokio.
+    /// Begins to connect to its hubs. It is called in a runtime of tokio.
     ///
     /// # Errors
     /// The key or the peer's key is unusable, or no socket can be had.
@@ -53,25 +52,19 @@ impl Terminal {
             .tunnel
             .as_ref()
             .ok_or_else(|| io::Error::other("a terminal needs `[tunnel]`"))?;
-        let any: SocketAddr = match tunnel.address {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let socket = transport::bind(any)?;
-        let identity = Identity::read(&tunnel.key).map_err(io::Error::other)?;
-        let peers = keys::peers(&tunnel.peers).map_err(io::Error::other)?;
-        let client = Client::start(config, tunnel, &identity, &peers, hello, socket, &state)?;
+        let keys = Keys::read(tunnel).map_err(io::Error::other)?;
+        let hubs = Hubs::start(config, tunnel, keys, hello, &state)?;
         Ok(Terminal {
-            client,
+            hubs,
             state,
             timeouts: Timeouts::default(),
         })
     }
 
-    /// How the hub answers, as it changes.
+    /// How the hub in use answers, as it changes.
     #[must_use]
     pub fn status(&self) -> watch::Receiver<Status> {
-        self.client.status()
+        self.hubs.status()
     }
 
     /// Waits until connections can be carried.
@@ -113,7 +106,7 @@ impl Terminal {
             reply.failed(tcp, CloseReason::NoSuchName).await;
             return cut_before(CloseReason::NoSuchName);
         }
-        let (mut sender, mut receiver) = match self.client.open(PATIENCE).await {
+        let (mut sender, mut receiver) = match self.hubs.open(PATIENCE).await {
             Ok(halves) => halves,
             Err(why) => {
                 reply.failed(tcp, why).await;
@@ -178,13 +171,13 @@ impl Terminal {
 
     /// Carries a flow of UDP, of which `first` is the first datagram, until it ends.
     pub fn serve_udp(&self, arrival: udp::Arrival, first: &[u8]) {
-        self.client.udp().serve(arrival, first);
+        self.hubs.udp().serve(arrival, first);
     }
 
     /// Whether UDP is carried now.
     #[must_use]
     pub fn carries_udp(&self) -> bool {
-        self.status().borrow().health == Health::Up && self.client.udp().is_open()
+        self.status().borrow().health == Health::Up && self.hubs.udp().is_open()
     }
 
     /// Takes the UDP that the rules of `plan` bring, until what it returns is dropped.
@@ -192,13 +185,13 @@ impl Terminal {
     /// # Errors
     /// A socket cannot be had.
     pub(crate) fn intercept_udp(&self, plan: &Plan) -> io::Result<JoinSet<()>> {
-        self.client.udp().listen(plan)
+        self.hubs.udp().listen(plan)
     }
 
-    /// Closes the association and makes no other; connections that are open are
+    /// Closes the associations and makes no others; connections that are open are
     /// reset.
     pub async fn stop(&self) {
-        self.client.stop().await;
+        self.hubs.stop().await;
     }
 }
 

@@ -70,7 +70,7 @@ async fn carry(mut arrival: Arrival, policy: Policy, pipes: Arc<Pipes>) {
 fn proxy(kind: Kind, settings: Settings) -> (SocketAddr, Serving) {
     let listener = Listener::bind(kind, "127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.address();
-    let policy = Policy::new(rules().policy);
+    let policy = Policy::new(rules().policy, rules().role);
     let pipes = Arc::new(Pipes::new(16, 64 << 10));
     let handle = move |arrival| carry(arrival, policy.clone(), Arc::clone(&pipes));
     (address, serve(listener, settings, handle).unwrap())

@@ -5,7 +5,7 @@ use crate::args::gateway::GatewayCheck;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use bentpipe_gateway::config::{
-    Answer, Config, Intercept, Listener, Nets, Ports, RateSource, Role, WhenDown,
+    Answer, Config, Intercept, Listener, Ports, RateSource, Role, WhenDown,
 };
 use bentpipe_units::{Bytes, Duration as Span};
 use serde_json::json;
@@ -35,9 +35,18 @@ pub(super) fn main(args: &GatewayCheck, out: &mut Output) -> Result<Status, Fail
 fn words(config: &Config) -> Vec<(&'static str, String)> {
     let mut words = vec![("role", role(config)), ("link", link(config))];
     if let Some(tunnel) = &config.tunnel {
-        let verb = match config.role {
-            Role::Hub => "listens at",
-            _ => "reaches its hub at",
+        let reaches = match (config.role, &tunnel.hubs[..]) {
+            (Role::Hub, _) => format!("listens at {}", tunnel.listen),
+            (_, [one]) => format!("reaches its hub at {one}"),
+            (_, several) => {
+                let hubs: Vec<String> = several.iter().map(ToString::to_string).collect();
+                format!(
+                    "reaches its hubs at {}, of which the first that answers takes new connections, \
+                     and again when it has answered for {}",
+                    hubs.join(", "),
+                    span(tunnel.return_after)
+                )
+            }
         };
         let down = match (tunnel.when_down, &config.intercept) {
             (_, None) => "",
@@ -47,9 +56,8 @@ fn words(config: &Config) -> Vec<(&'static str, String)> {
         words.push((
             "tunnel",
             format!(
-                "{verb} {} (UDP, and TCP where UDP does not pass); {} known by key; an outage of up \
+                "{reaches} (UDP, and TCP where UDP does not pass); {} known by key; an outage of up \
                  to {} keeps connections{down}",
-                tunnel.address,
                 match tunnel.peers.len() {
                     1 => "1 other box is".to_owned(),
                     n => format!("{n} other boxes are"),
@@ -183,16 +191,23 @@ fn listener(listener: &Listener) -> String {
 
 fn policy(config: &Config) -> String {
     let policy = &config.policy;
-    let list = |nets: &Nets| nets.to_string();
-    let mut text = "no loopback, link-local, multicast or metadata addresses".to_owned();
+    let mut text = match config.role {
+        Role::Hub => "no private, loopback, link-local, multicast or metadata addresses",
+        Role::Single | Role::Terminal => "no loopback, link-local, multicast or metadata addresses",
+    }
+    .to_owned();
+    text.push_str(", nor this box's own");
+    if !policy.allow.0.is_empty() {
+        text.push_str(&format!("; allowed {}", policy.allow));
+    }
     if !policy.deny.0.is_empty() {
-        text.push_str(&format!(", nor {}", list(&policy.deny)));
+        text.push_str(&format!("; denied {}", policy.deny));
+    }
+    if !policy.allow.0.is_empty() && !policy.deny.0.is_empty() {
+        text.push_str(" (the narrowest net decides)");
     }
     if !policy.deny_ports.0.is_empty() {
-        text.push_str(&format!(", nor port {}", policy.deny_ports));
-    }
-    if !policy.allow.0.is_empty() {
-        text.push_str(&format!("; but {}", list(&policy.allow)));
+        text.push_str(&format!("; no port {}", policy.deny_ports));
     }
     text
 }

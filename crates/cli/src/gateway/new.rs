@@ -3,10 +3,9 @@
 use crate::args::gateway::GatewayNew;
 use crate::exit::{Failure, Status, talk};
 use crate::output::Output;
-use bentpipe_gateway::config::{HUB, INTERFACE, PORT, Pair, TERMINAL, is_interface};
+use bentpipe_gateway::config::{HUB, HubAddress, INTERFACE, PORT, Pair, TERMINAL, is_interface};
 use bentpipe_gateway::tunnel::keys::Identity;
 use bentpipe_outcome::write_whole;
-use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 /// Writes a configuration and a key for each box.
@@ -43,14 +42,15 @@ pub(super) fn main(args: &GatewayNew, out: &mut Output) -> Result<Status, Failur
 }
 
 fn pair(args: &GatewayNew) -> Result<Pair, Failure> {
-    let hub = address(&args.hub).ok_or_else(|| {
+    let hub: HubAddress = args.hub.parse().map_err(|_| {
         Failure::new(format!(
-            "--hub {}: expected the hub's address, with a port unless it is {PORT}, such as \
-             203.0.113.7 or [2001:db8::7]:443; names are not resolved",
+            "--hub {}: expected the hub's address or name, with a port unless it is {PORT}, such as \
+             203.0.113.7, [2001:db8::7]:443 or hub.example",
             args.hub
         ))
     })?;
-    if hub.ip().is_unspecified() || hub.ip().is_multicast() {
+    let is_no_box = |at: std::net::SocketAddr| at.ip().is_unspecified() || at.ip().is_multicast();
+    if hub.address().is_some_and(is_no_box) {
         return Err(Failure::new(format!(
             "--hub {}: no box has this address; expected the one at which the terminal reaches the \
              hub",
@@ -77,12 +77,6 @@ fn pair(args: &GatewayNew) -> Result<Pair, Failure> {
         interfaces: args.interface.clone(),
         socks: args.socks,
     })
-}
-
-fn address(text: &str) -> Option<SocketAddr> {
-    let bare = text.trim_start_matches('[').trim_end_matches(']');
-    let without = || Some(SocketAddr::new(bare.parse::<IpAddr>().ok()?, PORT));
-    text.parse().ok().or_else(without)
 }
 
 /// The key of a box; one that exists is kept.

@@ -103,6 +103,10 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
             delivered.map_or_else(String::new, |rate| brief(rate as f64, "bit/s")),
         ),
     ));
+    let hubs = status["hubs"].as_array().filter(|hubs| hubs.len() > 1);
+    for one in hubs.into_iter().flatten() {
+        lines.push(row("hub", &hub(one)));
+    }
     for one in status["associations"].as_array().into_iter().flatten() {
         lines.push(row("association", &association(one)));
     }
@@ -190,6 +194,23 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
     lines
 }
 
+/// One of several hubs of a terminal.
+fn hub(one: &Value) -> String {
+    let mut text = format!(
+        "{} {} for {}",
+        word(&one["hub"]),
+        word(&one["state"]),
+        seconds(&one["since_seconds"])
+    );
+    if one["used"] == true {
+        text.push_str(", takes new connections");
+    }
+    if let Some(reason) = one["reason"].as_str() {
+        text.push_str(&format!(": {reason}"));
+    }
+    text
+}
+
 fn association(one: &Value) -> String {
     let peer = word(&one["peer"]);
     let to = format!(
@@ -257,6 +278,10 @@ mod tests {
             "role": "terminal", "name": "ship", "state": "running", "uptime_seconds": 90,
             "version": "1.2.3", "pid": 7, "rate_bits_per_second": 2_000_000,
             "verified_bits_per_second": 1_950_000, "delivered_bits_per_second": 1_930_000,
+            "hubs": [
+                { "hub": "one:4433", "state": "down", "since_seconds": 7, "used": false, "reason": "gone" },
+                { "hub": "two:4433", "state": "up", "since_seconds": 80, "used": true, "reason": null },
+            ],
             "associations": [{
                 "peer": "bpk1-abcdefghijkl", "address": "192.0.2.7:4433", "over": "quic",
                 "since_seconds": 80, "rtt_seconds": 0.5512, "window_bytes": 140_000,
@@ -273,6 +298,8 @@ mod tests {
         for part in [
             "terminal `ship`, running",
             "rate 2 Mbit/s, verified 1.95 Mbit/s, now 1.93 Mbit/s",
+            "one:4433 down for 7 s: gone",
+            "two:4433 up for 80 s, takes new connections",
             "bpk1-abcdefg at 192.0.2.7:4433",
             "round trip 551 ms, window 140 kB, 1.00% lost",
             "3 now",

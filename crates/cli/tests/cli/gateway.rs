@@ -92,12 +92,15 @@ mod with {
             "gateway",
             "new",
             "--hub",
-            "example.org",
+            "example..org",
             "--rate",
             "1Mbit/s",
         ];
         let refused = bentpipe(&named).refused();
-        assert!(refused.contains("names are not resolved"), "{refused}");
+        assert!(
+            refused.contains("expected the hub's address or name"),
+            "{refused}"
+        );
         let refused = new(&["--force", "--interface", "wlan\"0"]).refused();
         assert!(
             refused.contains("--interface wlan\"0: expected 1 to 15"),

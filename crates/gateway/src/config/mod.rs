@@ -4,6 +4,7 @@
 //! `bentpipe_document::table!`), the values that it becomes, and its checks.
 
 mod entry;
+mod hubs;
 mod limits;
 mod link;
 mod net;
@@ -17,6 +18,7 @@ mod subscribers;
 mod udp;
 
 pub use entry::{Intercept, Listener};
+pub use hubs::HubAddress;
 pub use limits::Limits;
 pub use link::{Link, RateSource};
 pub use net::{INTERFACE, Nets, Ports, Prefix, is_interface};

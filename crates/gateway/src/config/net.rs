@@ -223,7 +223,7 @@ impl Read for Interfaces {
 
 /// Reads one value or an array of them; each that is wrong is reported at its
 /// place.
-fn each<T>(
+pub(super) fn each<T>(
     given: Given<'_>,
     read: impl Fn(&Item) -> Result<T, Problem>,
 ) -> Result<Vec<T>, Reported> {

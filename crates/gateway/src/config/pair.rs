@@ -1,14 +1,14 @@
 //! The files of two boxes that know each other: what `bentpipe gateway new` writes.
 
+use super::HubAddress;
 use crate::tunnel::keys::PublicKey;
 use bentpipe_units::{Duration, Rate};
-use std::net::SocketAddr;
 
 /// A satellite link with a box at each end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// Where the hub is, as the terminal reaches it.
-    pub hub: SocketAddr,
+    pub hub: HubAddress,
     /// Rate towards the users.
     pub rate: Rate,
     /// Rate back.
@@ -51,8 +51,8 @@ rtt = \"{rtt}\"
 {listens}# The public keys of its terminals; add one for each.
 peers = [\"{terminal}\"]
 
-# [policy]               # servers that terminals may not reach, beyond this box itself
-# deny = [\"10.0.0.0/8\"]
+# [policy]               # private nets and this box itself are not reached, unless allowed here
+# allow = [\"10.20.0.0/16\"]
 ",
             rate = self.rate,
             rtt = self.rtt,
@@ -99,7 +99,7 @@ rtt = \"{rtt}\"
 # reserve = \"10%\"        # left to what does not pass through the gateway, such as VPNs
 
 [tunnel]
-address = \"{address}\"
+address = \"{address}\"  # or an array of several, in order of preference
 # The public key of its hub.
 peers = [\"{hub}\"]
 # when_down = \"closed\"   # new connections while the hub does not answer: refused, not direct
@@ -155,8 +155,8 @@ mod tests {
         assert_eq!(hub.link.configured(), Some(Rate::from_mbps(50)));
         assert_eq!(terminal.link.configured(), Some(Rate::from_bps(2_500_000)));
         assert_eq!(hub.link.rtt, terminal.link.rtt);
-        assert_eq!(hub.tunnel.unwrap().address.port(), 4433);
-        assert_eq!(terminal.tunnel.unwrap().address, pair().hub);
+        assert_eq!(hub.tunnel.unwrap().listen.port(), 4433);
+        assert_eq!(terminal.tunnel.unwrap().hubs, [pair().hub]);
         assert!(hub.intercept.is_none() && terminal.intercept.is_some());
         assert!(hub.udp.carries() && terminal.udp.carries());
     }
@@ -169,7 +169,7 @@ mod tests {
             ..pair()
         };
         let [hub, terminal] = read(&other);
-        assert_eq!(hub.tunnel.unwrap().address.port(), 9000);
+        assert_eq!(hub.tunnel.unwrap().listen.port(), 9000);
         assert_eq!(terminal.intercept.unwrap().interfaces, other.interfaces);
         let [_, socks] = read(&Pair {
             socks: true,

@@ -1,9 +1,10 @@
 //! The role of the box, and how it reaches the other one.
 
+use super::hubs::{HubAddress, HubAddresses};
 use super::link::Link;
-use super::read::{self, ADDRESS, PORT, Reading};
+use super::read::{self, PORT, Reading};
 use bentpipe_document::schema::{Kind, SPAN};
-use bentpipe_document::{Diagnostic, OptionalField, Placed, Reported};
+use bentpipe_document::{Context, Diagnostic, OptionalField, Placed, Reported};
 use bentpipe_units::{Bytes, Duration as Span};
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -63,9 +64,12 @@ pub enum Answer {
 /// The association with the other box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tunnel {
-    /// Terminal: where the hub is. Hub: where it listens (UDP, and TCP for the
-    /// fallback).
-    pub address: SocketAddr,
+    /// Hub: where it listens (UDP, and TCP for the fallback). Terminal: any.
+    pub listen: SocketAddr,
+    /// Terminal: where its hubs are, the preferred one first. Hub: empty.
+    pub hubs: Vec<HubAddress>,
+    /// Terminal: how long a preferred hub must have answered before new connections go back to it.
+    pub return_after: Duration,
     /// File of this box's private key.
     pub key: PathBuf,
     /// Public keys of the boxes that it talks to, as `bentpipe gateway keys`
@@ -88,11 +92,13 @@ bentpipe_document::table! {
     /// the association of the two boxes: one QUIC connection over the satellite, on which each box knows the other by its key
     pub(super) TunnelTable at "tunnel", called "the tunnel of",
         example "[tunnel]\naddress = \"203.0.113.7:4433\"\npeers = [\"bpk1...\"]";
-    /// a terminal: where its hub is; a hub: where it listens, on UDP and, for the fallback, on TCP
-    address: String [Kind::Form(ADDRESS)], or "`[::]:4433` at a hub; a terminal needs one";
+    /// a terminal: where its hub is, or its hubs in order of preference, each a box of its own; new connections go to the first that answers, over QUIC before TLS. The addresses of a name are looked up at each attempt, and all are tried. A hub: where it listens, on UDP and, for the fallback, on TCP
+    address: HubAddresses, or "`[::]:4433` at a hub; a terminal needs one";
+    /// how long a hub must have answered without a break before new connections go back to it from one that comes later in `address`
+    return_after: Span [SPAN], default "30 s";
     /// the file with this box's private key, which `bentpipe gateway keys` writes
     key: String [Kind::File], or "the name of this file, with `.key` instead of `.toml`";
-    /// the public keys of the boxes that it talks to, as `bentpipe gateway keys` prints them there: a terminal's hub, a hub's terminals
+    /// the public keys of the boxes that it talks to, as `bentpipe gateway keys` prints them there: a terminal's hubs, each of which may be reached at any `address`; a hub's terminals
     peers: Vec<String> [Kind::Names("box, by its public key")], required;
     /// how long connections are kept while nothing arrives from the other box
     outage: Span [SPAN], default "10 min";
@@ -133,27 +139,30 @@ pub(super) fn read(
             .related(role.place, "this role has no other box");
         return Err(context.report(error));
     }
-    let address = match table.address? {
-        Some(text) => read::address(&context, &text, "address", Some(PORT)),
-        None if role.value == Role::Hub => Ok(SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), PORT)),
-        None => Err(context.missing("address")),
+    let addresses = match table.address? {
+        Some(addresses) => Some(check_addresses(&context, role.value, addresses)?),
+        None if role.value == Role::Hub => None,
+        None => return Err(context.missing("address")),
+    };
+    let any = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), PORT);
+    let (listen, hubs) = match (role.value, addresses) {
+        (Role::Hub, Some(one)) => (one.first().and_then(HubAddress::address), Vec::new()),
+        (_, hubs) => (None, hubs.unwrap_or_default()),
     };
     let key = match table.key? {
         Some(path) => reading.path(&path.value),
         None => reading.path(&format!("{}.key", reading.name)),
     };
     let peers = table.peers?;
-    if peers.value.is_empty() || (role.value == Role::Terminal && peers.value.len() > 1) {
-        let message = match role.value {
-            Role::Terminal => "a terminal has one hub",
-            _ => "`peers` is empty",
-        };
-        let error = Diagnostic::new(peers.place, message)
+    if peers.value.is_empty() {
+        let error = Diagnostic::new(peers.place, "`peers` is empty")
             .label("expected what `bentpipe gateway keys` prints at the other box");
         return Err(context.report(error));
     }
     Ok(Some(Tunnel {
-        address: address?,
+        listen: listen.unwrap_or(any),
+        hubs,
+        return_after: read::time(table.return_after?.value),
         key,
         peers: peers.value,
         outage: read::time(table.outage?.value),
@@ -165,4 +174,57 @@ pub(super) fn read(
         fallback: table.fallback?.value,
         fallback_control: table.fallback_control?.value,
     }))
+}
+
+/// Most hubs of a terminal: it keeps an association with each.
+const MOST_HUBS: usize = 8;
+
+/// The addresses, as the role can use them.
+fn check_addresses(
+    context: &Context,
+    role: Role,
+    addresses: Placed<HubAddresses>,
+) -> Result<Vec<HubAddress>, Reported> {
+    let (place, addresses) = (addresses.place, addresses.value.0);
+    let wrong = |message: String, label: &str| {
+        Err(context.report(Diagnostic::new(place, message).label(label)))
+    };
+    if addresses.is_empty() {
+        return wrong("`address` is empty".to_owned(), "expected at least one");
+    }
+    if role == Role::Hub {
+        if addresses.len() > 1 {
+            return wrong(
+                "a hub listens at one address".to_owned(),
+                "`[::]` is all of its addresses",
+            );
+        }
+        if let Some(name) = addresses.first().and_then(HubAddress::name) {
+            let message = format!("a hub listens at an address of its own, and `{name}` is a name");
+            return wrong(message, "`[::]` is all of its addresses");
+        }
+        return Ok(addresses);
+    }
+    if addresses.len() > MOST_HUBS {
+        let message = format!(
+            "a terminal has {MOST_HUBS} hubs at most, and these are {}",
+            addresses.len()
+        );
+        return wrong(message, "it keeps an association with each");
+    }
+    for (at, hub) in addresses.iter().enumerate() {
+        if addresses[..at].contains(hub) {
+            return wrong(format!("`{hub}` is listed twice"), "each hub once");
+        }
+        if hub
+            .address()
+            .is_some_and(|address| address.ip().is_unspecified())
+        {
+            return wrong(
+                format!("`{hub}` is not the address of a hub"),
+                "expected where it is reached",
+            );
+        }
+    }
+    Ok(addresses)
 }

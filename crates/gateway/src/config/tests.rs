@@ -20,7 +20,7 @@ fn the_smallest_file_of_a_ship_has_fewer_than_ten_lines() {
     assert!(SHIP.trim().lines().count() < 10);
     let config = config_from_str(SHIP).unwrap();
     let tunnel = config.tunnel.unwrap();
-    assert_eq!(tunnel.address, "203.0.113.7:4433".parse().unwrap());
+    assert_eq!(tunnel.hubs, ["203.0.113.7:4433".parse().unwrap()]);
     assert_eq!(tunnel.outage, Duration::from_secs(600));
     assert_eq!(tunnel.key, Path::new("gateway.key"));
     assert_eq!(tunnel.when_down, WhenDown::Open);
@@ -53,8 +53,62 @@ fn a_typo_is_shown_with_its_line_and_the_nearest_name() {
     assert!(text.contains("did you mean `terminal`?"), "{text}");
     let text = message(&SHIP.replace("2 Mbit/s", "2 Mbits"));
     assert!(text.contains("2 Mbit/s"), "{text}");
-    let text = message(&SHIP.replace("203.0.113.7", "hub.example.net:4433"));
-    assert!(text.contains("names are not resolved here"), "{text}");
+    let text = message(&SHIP.replace("203.0.113.7", "203.0.113"));
+    assert!(text.contains("gateway.toml:6:11"), "{text}");
+    assert!(
+        text.contains("`203.0.113` is no address of a hub"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_terminal_may_have_several_hubs_by_name_and_address() {
+    let with = |address: &str| SHIP.replace("\"203.0.113.7\"", address);
+    let hubs = |address: &str| {
+        config_from_str(&with(address))
+            .unwrap()
+            .tunnel
+            .unwrap()
+            .hubs
+    };
+    let shown: Vec<String> = hubs("[\"hub1.example\", \"[2001:db8::7]:443\"]")
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(shown, ["hub1.example:4433", "[2001:db8::7]:443"]);
+    let tunnel = config_from_str(SHIP).unwrap().tunnel.unwrap();
+    assert_eq!(tunnel.return_after, Duration::from_secs(30));
+    for (address, wrong) in [
+        ("[]", "`address` is empty"),
+        (
+            "[\"a.example\", \"A.example:4433\"]",
+            "`a.example:4433` is listed twice",
+        ),
+        ("\"0.0.0.0\"", "is not the address of a hub"),
+        ("7", "a whole number"),
+        ("[\"a.example\", \"b:c\"]", "`b:c` is no address of a hub"),
+    ] {
+        let text = message(&with(address));
+        assert!(text.contains(wrong), "{address}: {text}");
+    }
+    let nine: Vec<String> = (1..10).map(|n| format!("hub{n}.example")).collect();
+    assert!(message(&with(&format!("{nine:?}"))).contains("8 hubs at most"));
+}
+
+#[test]
+fn a_hub_listens_at_one_address() {
+    let hub = |address: &str| {
+        format!("role = \"hub\"\n[tunnel]\naddress = {address}\npeers = [\"bpk1abc\"]\n")
+    };
+    let listens = |address: &str| {
+        let tunnel = config_from_str(&hub(address)).unwrap().tunnel.unwrap();
+        assert!(tunnel.hubs.is_empty());
+        tunnel.listen.to_string()
+    };
+    assert_eq!(listens("\":9000\""), "[::]:9000");
+    assert_eq!(listens("\"203.0.113.7\""), "203.0.113.7:4433");
+    assert!(message(&hub("\"hub.example\"")).contains("is a name"));
+    assert!(message(&hub("[\"::1\", \"::2\"]")).contains("listens at one address"));
 }
 
 #[test]
@@ -183,7 +237,7 @@ fn the_examples_are_valid() {
     let page = std::fs::read_to_string(root.join("docs/gateway.md")).unwrap();
     let blocks = page.split("```toml\n").skip(1);
     let blocks: Vec<&str> = blocks.filter_map(|it| it.split("```").next()).collect();
-    assert_eq!(blocks.len(), 4);
+    assert_eq!(blocks.len(), 5);
     for block in blocks {
         if let Err(wrong) = config_from_str(block) {
             panic!("{block}\n{}", wrong.render(false));

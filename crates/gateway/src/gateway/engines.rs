@@ -1,5 +1,7 @@
 //! The parts that a role needs, from their start to their end.
 
+mod listening;
+
 use super::RunError;
 use crate::config::{Role, control_folder};
 use crate::entry::{self, Arrival, Listener, Serving};
@@ -23,7 +25,7 @@ const ASSOCIATION: Duration = Duration::from_secs(10);
 pub(super) struct Engines {
     /// Second handles of the listening sockets, for a hand-over.
     listeners: Vec<Listener>,
-    /// The listeners at work; draining drops them.
+    /// The listeners at work, at a terminal one for each of these; draining drops them.
     serving: Vec<Serving>,
     supervisor: Option<RuleSupervisor>,
     /// What takes intercepted UDP; draining drops it.

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Takes over from the gateway that runs; where none does, this one starts afresh.
@@ -44,6 +44,7 @@ pub(super) async fn inherit(control: &Path) -> Result<Option<(UnixStream, Estate
 pub(super) struct Successors {
     task: tokio::task::JoinHandle<()>,
     ready: tokio::sync::mpsc::Receiver<()>,
+    estate: Arc<Mutex<Arc<Estate>>>,
     path: PathBuf,
 }
 
@@ -53,10 +54,11 @@ impl Successors {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::UnixListener::from_std(listener)?;
         let (done, ready) = tokio::sync::mpsc::channel(1);
+        let estate = Arc::new(Mutex::new(Arc::new(estate)));
+        let shared = Arc::clone(&estate);
         let task = tokio::spawn(async move {
-            let estate = Arc::new(estate);
             loop {
-                match give(&listener, Arc::clone(&estate)).await {
+                match give(&listener, &shared).await {
                     Ok(()) => {
                         // The receiver is gone where this process ends anyway.
                         let _ = done.send(()).await;
@@ -72,8 +74,14 @@ impl Successors {
         Ok(Successors {
             task,
             ready,
+            estate,
             path: handover::socket(control),
         })
+    }
+
+    /// Hands over this from now on.
+    pub(super) fn renew(&self, estate: Estate) {
+        *self.estate.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(estate);
     }
 
     /// Waits until another process has taken over.
@@ -94,11 +102,12 @@ impl Successors {
 }
 
 /// Waits for another process, and gives it what it needs until it is ready.
-async fn give(listener: &tokio::net::UnixListener, estate: Arc<Estate>) -> io::Result<()> {
+async fn give(listener: &tokio::net::UnixListener, estate: &Mutex<Arc<Estate>>) -> io::Result<()> {
     let (stream, _) = listener.accept().await?;
     let mut stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
     tracing::info!("another process asks to take over");
+    let estate = Arc::clone(&estate.lock().unwrap_or_else(PoisonError::into_inner));
     let giving = move || handover::give(&mut stream, &estate);
     tokio::task::spawn_blocking(giving)
         .await

@@ -1,7 +1,10 @@
 //! The task of the rules.
 
-use crate::config::{Config, Intercept, Prefix, Role, Udp};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use crate::config::{Config, HubAddress, Intercept, Prefix, Role, Udp};
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 /// Treatment of new connections that match the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,7 +44,7 @@ pub struct Plan {
     pub udp: Option<Udp>,
     /// Mark of packets for the gateway's sockets, and number of the routing table.
     pub mark: u32,
-    /// Nets that are left alone whatever the file says: that of the other box.
+    /// Nets that are left alone whatever the file says: those of the other boxes.
     pub except: Vec<Prefix>,
     /// Interfaces that are left alone where the file names none.
     pub except_interfaces: Vec<String>,
@@ -54,13 +57,16 @@ impl Plan {
     #[must_use]
     pub fn of(config: &Config) -> Option<Plan> {
         let intercept = config.intercept.clone()?;
-        let other = config
-            .tunnel
-            .as_ref()
-            .filter(|_| config.role == Role::Terminal)
-            .map(|tunnel| tunnel.address.ip().to_canonical());
-        let except_interfaces = match (&config.link.interfaces[..], other) {
-            ([], Some(other)) => super::system::interface_to(other).into_iter().collect(),
+        let hubs = config.tunnel.as_ref().map(|tunnel| &tunnel.hubs[..]);
+        let others = addresses(hubs.unwrap_or_default());
+        let except_interfaces = match (&config.link.interfaces[..], config.role) {
+            ([], Role::Terminal) => {
+                // Where no name is resolved yet: those of the route to the Internet.
+                let any = IpAddr::from(SOMEWHERE);
+                let towards = others.iter().chain(others.is_empty().then_some(&any));
+                let names = towards.filter_map(|other| super::system::interface_to(*other));
+                BTreeSet::from_iter(names).into_iter().collect()
+            }
             (named, _) => named.to_vec(),
         };
         Some(Plan {
@@ -68,7 +74,7 @@ impl Plan {
             mark: intercept.mark,
             intercept: Some(intercept).filter(|_| config.role != Role::Hub),
             udp: Some(config.udp.clone()).filter(|udp| !udp.passes()),
-            except: other.and_then(single).into_iter().collect(),
+            except: others.into_iter().filter_map(single).collect(),
             except_interfaces,
             ipv6: super::system::has_ipv6(),
         })
@@ -91,6 +97,43 @@ impl Plan {
     pub fn table(&self) -> String {
         table(&self.name)
     }
+}
+
+/// An address of the Internet at which no host is (RFC 5737).
+const SOMEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+
+/// Longest time for the names of hubs, all at once: the gateway starts without those that take longer.
+const LOOKUP: Duration = Duration::from_secs(3);
+
+/// The addresses of hubs, of names those that they have now.
+fn addresses(hubs: &[HubAddress]) -> BTreeSet<IpAddr> {
+    let (found, resolved) = mpsc::channel();
+    let (named, fixed): (Vec<_>, Vec<_>) = hubs.iter().partition(|hub| hub.name().is_some());
+    for hub in &named {
+        let found = found.clone();
+        let host = hub.name().unwrap_or_default().to_owned();
+        let port = hub.port();
+        // The C library's resolver cannot be stopped: a thread that is late ends by itself.
+        std::thread::spawn(move || {
+            let addresses = (host.as_str(), port).to_socket_addrs();
+            let addresses = addresses.map(Vec::from_iter).unwrap_or_default();
+            // Nobody waits any more where it was late.
+            let _ = found.send(addresses);
+        });
+    }
+    let mut all: Vec<SocketAddr> = fixed.iter().filter_map(|hub| hub.address()).collect();
+    let until = Instant::now() + LOOKUP;
+    for _ in &named {
+        let left = until.saturating_duration_since(Instant::now());
+        match resolved.recv_timeout(left) {
+            Ok(addresses) if !addresses.is_empty() => all.extend(addresses),
+            _ => tracing::warn!(
+                "not all names of hubs are resolved: the rules of interception do without their addresses"
+            ),
+        }
+    }
+    let plain = |address: SocketAddr| address.ip().to_canonical();
+    all.into_iter().map(plain).collect()
 }
 
 /// The net of one address.
@@ -116,4 +159,17 @@ pub(super) fn table(name: &str) -> String {
         (sum ^ u32::from(b)).wrapping_mul(0x0100_0193)
     });
     format!("bentpipe_{text}_{sum:08x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_addresses_of_hubs_are_left_alone() {
+        let hubs = ["localhost", "192.0.2.7:9000", "no-such-name.invalid"];
+        let found = addresses(&hubs.map(|hub| hub.parse().unwrap()));
+        assert!(found.contains(&"192.0.2.7".parse().unwrap()));
+        assert!(found.iter().any(IpAddr::is_loopback), "{found:?}");
+    }
 }

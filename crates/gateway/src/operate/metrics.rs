@@ -1,7 +1,8 @@
 //! Metrics in the text format of Prometheus (version 0.0.4).
 
-use super::state::{Path, SharedState, process};
+use super::state::{HubState, Path, SharedState, process};
 use crate::counters::{Kind, Unit};
+use crate::tunnel::association::Health;
 use bentpipe_units::Rate;
 use std::fmt::Write;
 
@@ -43,6 +44,7 @@ pub fn text(state: &SharedState) -> String {
         let _ = writeln!(page, "{name}{{reason=\"{}\"}} {count}", why.words());
     }
     gauges(state, &mut page);
+    hubs(state, &mut page);
     associations(state, &mut page);
     subscribers(state, &mut page);
     page
@@ -84,6 +86,32 @@ fn gauges(state: &SharedState, page: &mut String) {
             let name = format!("{PREFIX}_{name}");
             head(page, &name, "gauge", meaning);
             let _ = writeln!(page, "{name} {value}");
+        }
+    }
+}
+
+/// How a terminal's hubs answer.
+fn hubs(state: &SharedState, page: &mut String) {
+    let hubs = state.hubs();
+    type Is = fn(&HubState) -> bool;
+    let all: [(&str, &str, Is); 2] = [
+        (
+            "up",
+            "1 where connections can be carried to this hub, over QUIC or TLS",
+            |hub| matches!(hub.health, Health::Up | Health::Fallback),
+        ),
+        ("used", "1 where new connections go to this hub", |hub| {
+            hub.used
+        }),
+    ];
+    for (name, meaning, is) in all {
+        if hubs.is_empty() {
+            return;
+        }
+        let name = format!("{PREFIX}_hub_{name}");
+        head(page, &name, "gauge", meaning);
+        for hub in &hubs {
+            let _ = writeln!(page, "{name}{{hub=\"{}\"}} {}", hub.hub, u8::from(is(hub)));
         }
     }
 }
@@ -184,6 +212,19 @@ mod tests {
         state.counters.cut(crate::CloseReason::Refused).increment();
         let holder = crate::usage::Holder::default();
         state.usages().join(holder, &state.config()).sent(3);
+        let hub = |name: &str, health, used| HubState {
+            hub: name.to_owned(),
+            address: None,
+            health,
+            since: std::time::Instant::now(),
+            rtt: None,
+            reason: None,
+            used,
+        };
+        state.note_hubs(vec![
+            hub("one:4433", Health::Draining, false),
+            hub("two:4433", Health::Fallback, true),
+        ]);
         let page = text(&state);
         for line in [
             "# TYPE bentpipe_gateway_to_satellite_bytes_total counter",
@@ -191,6 +232,10 @@ mod tests {
             "bentpipe_gateway_connections_active 0",
             "bentpipe_gateway_connections_cut_total{reason=\"refused\"} 1",
             "bentpipe_gateway_subscriber_sent_bytes_total{subscriber=\"unknown\"} 3",
+            "bentpipe_gateway_hub_up{hub=\"one:4433\"} 0",
+            "bentpipe_gateway_hub_up{hub=\"two:4433\"} 1",
+            "bentpipe_gateway_hub_used{hub=\"one:4433\"} 0",
+            "bentpipe_gateway_hub_used{hub=\"two:4433\"} 1",
         ] {
             assert!(
                 page.lines().any(|it| it == line),

@@ -1,7 +1,7 @@
 //! Reloading: settings of a new configuration that change at once, and those that wait for a
 //! restart.
 
-use crate::config::Config;
+use crate::config::{Config, Role};
 
 /// The differences between two configurations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,8 +32,20 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     );
     live("[limits] drain", old.limits.drain != new.limits.drain);
     live("[log] level", old.log.level != new.log.level);
-    let down = |config: &Config| config.tunnel.as_ref().map(|tunnel| tunnel.when_down);
-    live("[tunnel] when_down", down(old) != down(new));
+    if let (Some(old), Some(new)) = (&old.tunnel, &new.tunnel) {
+        live("[tunnel] address", old.hubs != new.hubs);
+        live(
+            "[tunnel] return_after",
+            old.return_after != new.return_after,
+        );
+        live("[tunnel] peers", old.peers != new.peers);
+        live("[tunnel] key", old.key != new.key);
+        live("[tunnel] when_down", old.when_down != new.when_down);
+    }
+    // One box serves its listeners from threads of its own.
+    let relistens = new.role == Role::Terminal && old.role == new.role;
+    live("[socks]", relistens && old.socks != new.socks);
+    live("[connect]", relistens && old.connect != new.connect);
     let mut later = |what, differs: bool| {
         if differs {
             changes.later.push(what);
@@ -48,6 +60,10 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     later("[tunnel]", {
         let mut same = new.tunnel.clone();
         if let (Some(same), Some(old)) = (&mut same, &old.tunnel) {
+            same.hubs.clone_from(&old.hubs);
+            same.return_after = old.return_after;
+            same.peers.clone_from(&old.peers);
+            same.key.clone_from(&old.key);
             same.when_down = old.when_down;
         }
         same != old.tunnel
@@ -57,8 +73,8 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     later("[intercept]", old.intercept != new.intercept);
     // Its rules are those of the interception.
     later("[udp]", old.udp != new.udp);
-    later("[socks]", old.socks != new.socks);
-    later("[connect]", old.connect != new.connect);
+    later("[socks]", !relistens && old.socks != new.socks);
+    later("[connect]", !relistens && old.connect != new.connect);
     later("[status]", old.status != new.status);
     later(
         "[log]",
@@ -94,9 +110,23 @@ mod tests {
             .replace("192.0.2.7", "192.0.2.8")
             .replace("[socks]", "[connect]");
         let new = config_from_str(&text).unwrap();
+        let found = changes(&old, &new);
+        assert_eq!(found.live, ["[tunnel] address", "[socks]", "[connect]"]);
+        assert!(found.later.is_empty());
+        let text = SHIP.replace("peers", "return_after = \"5 s\"\nkey = \"other\"\npeers");
+        let text = text.replace("\"k\"", "\"k\", \"l\"");
+        let found = changes(&old, &config_from_str(&text).unwrap());
+        let tunnel = ["[tunnel] return_after", "[tunnel] peers", "[tunnel] key"];
+        assert_eq!(found.live, tunnel);
+        let text = SHIP.replace("peers", "outage = \"5 s\"\npeers");
         assert_eq!(
-            changes(&old, &new).later,
-            ["[tunnel]", "[socks]", "[connect]"]
+            changes(&old, &config_from_str(&text).unwrap()).later,
+            ["[tunnel]"]
         );
+        let hub = |port: u16| {
+            let tunnel = format!("[tunnel]\naddress = \":{port}\"\npeers = [\"k\"]\n");
+            config_from_str(&format!("role = \"hub\"\n{tunnel}")).unwrap()
+        };
+        assert_eq!(changes(&hub(4433), &hub(4434)).later, ["[tunnel]"]);
     }
 }

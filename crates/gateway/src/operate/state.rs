@@ -3,7 +3,7 @@
 
 use crate::config::Config;
 use crate::counters::{Counters, Described};
-use crate::tunnel::association::Lost;
+use crate::tunnel::association::{Health, Lost};
 use crate::usage::Usages;
 use bentpipe_units::Rate;
 use serde_json::{Map, Value, json};
@@ -60,6 +60,39 @@ pub struct Finding {
     pub remedy: String,
 }
 
+/// One of a terminal's hubs.
+#[derive(Clone, Debug)]
+pub(crate) struct HubState {
+    /// Where it is, as the configuration writes it.
+    pub(crate) hub: String,
+    /// The address at which it answers, or may; `None` where its name is not resolved.
+    pub(crate) address: Option<SocketAddr>,
+    /// How it answers.
+    pub(crate) health: Health,
+    /// Since when.
+    pub(crate) since: Instant,
+    /// Round trip, while there is an association.
+    pub(crate) rtt: Option<Duration>,
+    /// What is wrong.
+    pub(crate) reason: Option<String>,
+    /// It takes new connections.
+    pub(crate) used: bool,
+}
+
+impl HubState {
+    fn status(&self) -> Value {
+        json!({
+            "hub": self.hub,
+            "address": self.address.map(shown),
+            "state": self.health.word(),
+            "since_seconds": self.since.elapsed().as_secs(),
+            "used": self.used,
+            "rtt_seconds": self.rtt.map(|rtt| rtt.as_secs_f64()),
+            "reason": self.reason,
+        })
+    }
+}
+
 /// All of something, in millionths.
 const WHOLE: u64 = 1_000_000;
 
@@ -84,6 +117,7 @@ pub struct SharedState {
     associations: Mutex<BTreeMap<(String, u64), Association>>,
     number: AtomicU64,
     findings: Mutex<Vec<Finding>>,
+    hubs: Mutex<Vec<HubState>>,
     rate: watch::Sender<Option<Rate>>,
     usages: Arc<Usages>,
 }
@@ -146,6 +180,7 @@ impl SharedState {
             associations: Mutex::default(),
             number: AtomicU64::new(0),
             findings: Mutex::default(),
+            hubs: Mutex::default(),
             rate: watch::Sender::new(config.link.configured()),
             usages: Arc::default(),
         })
@@ -155,6 +190,11 @@ impl SharedState {
     #[must_use]
     pub fn config(&self) -> Arc<Config> {
         Arc::clone(&self.config.borrow())
+    }
+
+    /// The configuration in force, as it changes.
+    pub(crate) fn follow_config(&self) -> watch::Receiver<Arc<Config>> {
+        self.config.subscribe()
     }
 
     /// Puts another configuration into force.
@@ -259,6 +299,16 @@ impl SharedState {
         *locked(&self.findings) = findings;
     }
 
+    /// A terminal's hubs, in order of preference.
+    pub(crate) fn hubs(&self) -> Vec<HubState> {
+        locked(&self.hubs).clone()
+    }
+
+    /// Notes how a terminal's hubs answer.
+    pub(crate) fn note_hubs(&self, hubs: Vec<HubState>) {
+        *locked(&self.hubs) = hubs;
+    }
+
     /// How long the gateway runs.
     #[must_use]
     pub fn uptime(&self) -> Duration {
@@ -291,6 +341,7 @@ impl SharedState {
         let findings = self.findings();
         let findings: Vec<Value> = findings.iter().map(Finding::json).collect();
         let (resident, descriptors) = process();
+        let hubs: Vec<Value> = self.hubs().iter().map(HubState::status).collect();
         let config = self.config();
         json!({
             "name": config.name,
@@ -302,6 +353,7 @@ impl SharedState {
             "rate_bits_per_second": self.rate.borrow().map(Rate::bps),
             "verified_bits_per_second": self.verified().map(Rate::bps),
             "delivered_bits_per_second": self.delivered().bps(),
+            "hubs": hubs,
             "associations": associations,
             "subscribers": self.usages.status(),
             "counters": numbers,

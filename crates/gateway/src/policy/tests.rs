@@ -1,10 +1,17 @@
 use super::*;
-use crate::config::{Nets, Ports, config_from_str};
+use crate::config::{Nets, Ports, Role, config_from_str};
 use proptest::prelude::*;
 
 fn policy(section: &str) -> Policy {
     let text = format!("role = \"single\"\n[intercept]\n[policy]\n{section}");
-    Policy::new(config_from_str(&text).unwrap().policy)
+    Policy::new(config_from_str(&text).unwrap().policy, Role::Single)
+}
+
+/// The same at a hub.
+fn hub(section: &str) -> Policy {
+    let text = format!("role = \"hub\"\n[tunnel]\npeers = \"k\"\n[policy]\n{section}");
+    let text = text.replace("\"k\"", "[\"k\"]");
+    Policy::new(config_from_str(&text).unwrap().policy, Role::Hub)
 }
 
 fn at(address: &str) -> SocketAddr {
@@ -102,6 +109,69 @@ fn lists_of_the_file_hold() {
     }
 }
 
+#[test]
+fn the_narrowest_net_decides() {
+    let policy = policy(
+        "allow = [\"10.0.0.0/8\", \"10.1.2.0/24\", \"192.0.2.0/24\", \"fd00::/8\"]\n\
+         deny = [\"10.1.0.0/16\", \"10.1.2.3\", \"192.0.2.0/24\", \"fd00:1::/32\", \"0.0.0.0/0\"]",
+    );
+    for (address, allowed) in [
+        ("10.2.0.1", true),
+        ("10.1.0.1", false),
+        ("10.1.2.1", true),
+        ("10.1.2.3", false),
+        // Of two that are equal the refusal holds.
+        ("192.0.2.1", false),
+        ("198.51.100.1", false),
+        ("fd00:2::1", true),
+        ("fd00:1::1", false),
+        // Each form of an address has its own decision.
+        ("64:ff9b::10.1.0.1", false),
+        ("64:ff9b::10.2.0.1", true),
+        ("::ffff:10.1.2.3", false),
+    ] {
+        assert_eq!(policy.check(at(address)).is_ok(), allowed, "{address}");
+    }
+}
+
+#[test]
+fn a_hub_keeps_private_nets_to_itself() {
+    let inside = [
+        "10.0.0.1",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.168.1.1",
+        "100.64.0.1",
+        "100.127.255.255",
+        "fc00::1",
+        "fd12:3456::1",
+        "::ffff:10.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "2002:c0a8:101::1",
+    ];
+    for address in inside {
+        let plain = SocketAddr::new(at(address).ip().to_canonical(), 80);
+        assert!(hub("").check(at(address)).is_err(), "{address}");
+        assert_eq!(policy("").check(at(address)), Ok(plain), "{address}");
+    }
+    for address in [
+        "172.32.0.1",
+        "100.128.0.1",
+        "192.169.0.1",
+        "fe00::1",
+        "1.1.1.1",
+    ] {
+        assert_eq!(hub("").check(at(address)), Ok(at(address)), "{address}");
+    }
+    let open = hub("allow = [\"10.0.0.0/8\", \"fd00::/8\"]\ndeny = \"10.9.0.0/16\"");
+    assert!(open.check(at("10.0.0.1")).is_ok());
+    assert!(open.check(at("fd00::1")).is_ok());
+    assert!(open.check(at("10.9.0.1")).is_err());
+    assert!(open.check(at("192.168.1.1")).is_err());
+    // The clients of terminals have private addresses.
+    assert!(hub("").admits_client(at("10.99.0.1")));
+}
+
 #[tokio::test]
 async fn a_name_is_checked_by_its_addresses() {
     let named = |host: &str, port| Destination::Name {
@@ -154,7 +224,7 @@ proptest! {
             deny: Nets(vec![config::Prefix::new(denied.into(), 32).unwrap()]),
             deny_ports: Ports::default(),
         };
-        let policy = Policy::new(rules);
+        let policy = Policy::new(rules, Role::Single);
         prop_assert!(policy.check(SocketAddr::new(denied.into(), 80)).is_err());
         for carrier in carriers(denied) {
             prop_assert!(policy.check(SocketAddr::new(carrier.into(), 80)).is_err(), "{}", carrier);
@@ -167,7 +237,7 @@ proptest! {
         let address = SocketAddr::new(Ipv6Addr::from_bits(bits).into(), 80);
         if let Ok(plain) = policy.check(address) {
             prop_assert_eq!(plain.ip(), plain.ip().to_canonical());
-            prop_assert!(!refused(plain.ip()));
+            prop_assert!(!is_in(plain.ip(), V4, V6));
         }
     }
 }

@@ -70,6 +70,15 @@ impl PublicKey {
     }
 }
 
+impl PublicKey {
+    /// The key of the box at the other end of a QUIC connection whose handshake is complete.
+    pub(crate) fn of_connection(connection: &quinn::Connection) -> Option<PublicKey> {
+        let identity = connection.peer_identity()?;
+        let keys = identity.downcast::<Vec<CertificateDer<'static>>>().ok()?;
+        PublicKey::of_peer(&keys)
+    }
+}
+
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{PREFIX}{}", URL_SAFE_NO_PAD.encode(self.0))

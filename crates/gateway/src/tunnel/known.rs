@@ -5,7 +5,7 @@
 //! congestion controls at their next event.
 
 use super::shaper::Shaper;
-use crate::config::Link;
+use crate::config::{Link, Role};
 use bentpipe_cc::PathHint;
 use bentpipe_units::{Duration as Span, Rate};
 use std::collections::BTreeMap;
@@ -30,6 +30,9 @@ pub struct Knowledge {
     /// The part of the link's rate that is used.
     share: f64,
     rtt: Duration,
+    /// All associations use one link to its end, as a terminal's with its hubs do. Those of a hub end
+    /// in links of their own.
+    is_one: bool,
     shaper: Arc<Shaper>,
     /// Bytes of IP packets that the other boxes have acknowledged.
     delivered: AtomicU64,
@@ -45,17 +48,18 @@ impl Knowledge {
     /// What is known at the start: the link as configured, and the `rate` that it has now,
     /// `None` where it is to be measured.
     #[must_use]
-    pub fn of(link: &Link, rate: Option<Rate>) -> Arc<Knowledge> {
-        Knowledge::start(rate, link.rtt, MARGIN * (1.0 - link.reserve.get()))
+    pub fn of(link: &Link, rate: Option<Rate>, role: Role) -> Arc<Knowledge> {
+        let share = MARGIN * (1.0 - link.reserve.get());
+        Knowledge::start(rate, link.rtt, share, role == Role::Terminal)
     }
 
     /// The same of a link of which nothing is reserved.
     #[cfg(test)]
     pub fn new(rate: Option<Rate>, rtt: Duration) -> Arc<Knowledge> {
-        Knowledge::start(rate, rtt, MARGIN)
+        Knowledge::start(rate, rtt, MARGIN, false)
     }
 
-    fn start(rate: Option<Rate>, rtt: Duration, share: f64) -> Arc<Knowledge> {
+    fn start(rate: Option<Rate>, rtt: Duration, share: f64, is_one: bool) -> Arc<Knowledge> {
         let used = rate.map(|rate| used(rate, share));
         Arc::new(Knowledge {
             rate: AtomicU64::new(used.map_or(0, Rate::bps)),
@@ -63,6 +67,7 @@ impl Knowledge {
             beside: AtomicU64::new(0),
             share,
             rtt,
+            is_one,
             shaper: Shaper::new(used),
             delivered: AtomicU64::new(0),
             verified: Mutex::default(),
@@ -109,11 +114,16 @@ impl Knowledge {
     }
 
     /// The rate that the link delivers, as far as its associations have found out: the one to send at,
-    /// unless each of them has found less. `None` where it is measured.
+    /// unless each of them has found less, or one of those that share a link to its end, where the
+    /// others may have nothing to send. `None` where it is measured.
     #[must_use]
     pub fn verified(&self) -> Option<Rate> {
         let rate = self.rate()?;
         let verified = self.lock();
+        if self.is_one {
+            let least = verified.values().flatten().min();
+            return Some(least.map_or(rate, |least| rate.min(*least)));
+        }
         let all: Option<Vec<u64>> = verified.values().map(|it| it.map(Rate::bps)).collect();
         match all {
             Some(all) if !all.is_empty() => Some(Rate::from_bps(all.iter().sum()).min(rate)),
@@ -265,8 +275,12 @@ mod tests {
         let text = "role = \"terminal\"\n[link]\nrate = \"20 Mbit/s\"\nreserve = \"25%\"\n\
                     [tunnel]\naddress = \"192.0.2.7\"\npeers = [\"k\"]\n[socks]\n";
         let link = crate::config::config_from_str(text).unwrap().link;
-        let knowledge = Knowledge::of(&link, link.configured());
+        let knowledge = Knowledge::of(&link, link.configured(), Role::Terminal);
         assert_eq!(knowledge.rate(), Some(Rate::from_bps(14_850_000)));
+        // A second hub to which nothing is sent finds nothing out.
+        let (used, _idle) = (knowledge.enlist(), knowledge.enlist());
+        knowledge.verify(used, Some(Rate::from_mbps(3)));
+        assert_eq!(knowledge.verified(), Some(Rate::from_mbps(3)));
         knowledge.set_rate(Some(Rate::from_mbps(2)));
         assert_eq!(knowledge.shaper().rate(), Some(Rate::from_bps(1_485_000)));
     }

@@ -5,6 +5,7 @@ mod beside;
 pub(crate) mod budget;
 pub mod codec;
 pub mod controller;
+pub mod credentials;
 pub(crate) mod fallback;
 pub mod keys;
 pub mod known;
@@ -16,6 +17,7 @@ pub mod shaper;
 pub(crate) mod sharing;
 pub mod socket;
 mod stream;
+mod target;
 pub mod transport;
 mod verified;
 

@@ -9,7 +9,6 @@
 use bentpipe_cc::Parameters;
 use bentpipe_units::{Duration as Span, Rate};
 use serde::{Deserialize, Serialize};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -50,13 +49,13 @@ fn seconds_now() -> u64 {
 
 impl Memory {
     /// The memory of the path to `peer`, where the service has a state folder.
-    pub(super) fn of(peer: SocketAddr) -> Option<Memory> {
+    pub(super) fn of(peer: &str) -> Option<Memory> {
         let folder = std::env::var_os("STATE_DIRECTORY")?;
         Some(Memory::at(Path::new(&folder), peer))
     }
 
-    fn at(folder: &Path, peer: SocketAddr) -> Memory {
-        let name = peer.to_string().replace([':', '[', ']'], "-");
+    fn at(folder: &Path, peer: &str) -> Memory {
+        let name = peer.replace([':', '[', ']'], "-");
         Memory {
             file: folder.join(format!("path-{name}.json")),
             best: Mutex::new((Rate::ZERO, None)),
@@ -119,7 +118,7 @@ mod tests {
     #[test]
     fn what_a_path_carried_is_there_after_a_restart_for_an_hour() {
         let folder = tempfile::tempdir().unwrap();
-        let peer = "[2001:db8::1]:4433".parse().unwrap();
+        let peer = "[2001:db8::1]:4433";
         let memory = Memory::at(folder.path(), peer);
         assert_eq!(memory.parameters(), None);
         memory.note(Rate::from_mbps(20), None);

@@ -220,6 +220,7 @@ impl Shaper {
             limits: Mutex::new(Limits {
                 bucket: Bucket::new(None, Instant::now()),
                 link: None,
+                part: None,
                 pace: None,
                 waiting: Vec::new(),
             }),
@@ -340,13 +341,19 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 struct Limits {
     bucket: Bucket,
     link: Option<Rate>,
+    part: Option<Rate>,
     pace: Option<Rate>,
     waiting: Vec<Waker>,
 }
 
 impl Limits {
+    /// What the link takes of this association.
+    fn link(&self) -> Option<Rate> {
+        self.link.into_iter().chain(self.part).min()
+    }
+
     fn lowest(&self) -> Option<Rate> {
-        self.link.into_iter().chain(self.pace).min()
+        self.link().into_iter().chain(self.pace).min()
     }
 }
 
@@ -371,10 +378,16 @@ impl Peer {
         self.change(|limits| limits.link = rate);
     }
 
-    /// The rate of this terminal's link, where it limits.
+    /// Sets the part of the rate that is left to this box of a link into which others send as well;
+    /// `None` does not limit.
+    pub fn set_part(&self, rate: Option<Rate>) {
+        self.change(|limits| limits.part = rate);
+    }
+
+    /// The rate of this terminal's link that this box may use, where it limits.
     #[must_use]
     pub fn link(&self) -> Option<Rate> {
-        lock(&self.limits).link
+        lock(&self.limits).link()
     }
 
     /// Sets the pacing rate of the association's congestion control, in IP
@@ -383,7 +396,7 @@ impl Peer {
         self.change(|limits| limits.pace = rate);
     }
 
-    /// The lower of the two rates.
+    /// The lowest of these rates.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
         lock(&self.limits).lowest()

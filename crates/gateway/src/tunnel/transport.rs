@@ -134,10 +134,14 @@ impl Sending {
         let link = &config.link;
         let choice = Choice::named(&link.transport).map_err(io::Error::other)?;
         let rates = state.rate();
-        let knowledge = Knowledge::of(link, *rates.borrow());
+        let knowledge = Knowledge::of(link, *rates.borrow(), config.role);
         tokio::spawn(known::follow(Arc::downgrade(&knowledge), rates));
         // The hub's terminals are many, and their paths end in one link.
-        let memory = Memory::of(tunnel.address).filter(|_| choice.name() == resume::TRANSPORT);
+        let path = match tunnel.hubs.first() {
+            Some(hub) => hub.to_string(),
+            None => tunnel.listen.to_string(),
+        };
+        let memory = Memory::of(&path).filter(|_| choice.name() == resume::TRANSPORT);
         let choice = match memory.as_ref().and_then(Memory::parameters) {
             Some(parameters) => choice.with(parameters),
             None => choice,

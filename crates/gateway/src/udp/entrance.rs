@@ -40,8 +40,16 @@ pub struct Arrival {
 pub(crate) struct Entrance {
     state: Arc<SharedState>,
     flows: Mutex<Flows>,
-    way: Mutex<Option<Way>>,
-    associations: AtomicU64,
+    ways: Mutex<Ways>,
+}
+
+/// The associations that stand.
+#[derive(Debug, Default)]
+struct Ways {
+    all: Vec<Way>,
+    /// The owner of the one that flows go over.
+    preferred: usize,
+    last: u64,
 }
 
 #[derive(Debug, Default)]
@@ -69,10 +77,13 @@ impl AsRef<Flow> for Entry {
     }
 }
 
-/// The association that stands.
+/// An association.
 #[derive(Clone, Debug)]
 struct Way {
+    /// Its number, which no other has.
     association: u64,
+    /// The client of its hub.
+    owner: usize,
     gate: Arc<Gate>,
 }
 
@@ -85,30 +96,47 @@ impl Entrance {
         Arc::new(Entrance {
             state: Arc::clone(state),
             flows: Mutex::default(),
-            way: Mutex::new(None),
-            associations: AtomicU64::new(0),
+            ways: Mutex::default(),
         })
     }
 
-    /// An association stands whose hub carries UDP.
-    pub(crate) fn open(&self, gate: &Arc<Gate>) {
-        let association = self.associations.fetch_add(1, Relaxed) + 1;
-        let gate = Arc::clone(gate);
-        *lock(&self.way) = Some(Way { association, gate });
+    /// An association of this owner stands whose hub carries UDP; returns its number.
+    pub(crate) fn open(&self, owner: usize, gate: &Arc<Gate>) -> u64 {
+        let mut ways = lock(&self.ways);
+        ways.last += 1;
+        let association = ways.last;
+        ways.all.push(Way {
+            association,
+            owner,
+            gate: Arc::clone(gate),
+        });
+        association
     }
 
-    /// It is lost. Flows go on with the next one.
-    pub(crate) fn close(&self) {
-        *lock(&self.way) = None;
+    /// Those of this owner are lost. Flows go on with the next one.
+    pub(crate) fn close(&self, owner: usize) {
+        lock(&self.ways).all.retain(|way| way.owner != owner);
+    }
+
+    /// Flows go over the association of this owner from now on.
+    pub(crate) fn prefer(&self, owner: usize) {
+        lock(&self.ways).preferred = owner;
+    }
+
+    /// The association that flows go over.
+    fn way(&self) -> Option<Way> {
+        let ways = lock(&self.ways);
+        let preferred = |way: &&Way| way.owner == ways.preferred;
+        ways.all.iter().find(preferred).cloned()
     }
 
     /// Whether UDP is carried now.
     pub(crate) fn is_open(&self) -> bool {
-        lock(&self.way).is_some()
+        self.way().is_some()
     }
 
-    /// Takes a datagram of the hub.
-    pub(crate) fn take(&self, datagram: Bytes) {
+    /// Takes a datagram that an association has brought.
+    pub(crate) fn take(&self, association: u64, datagram: Bytes) {
         let Ok(frame) = frame::decode(datagram) else {
             return;
         };
@@ -128,40 +156,36 @@ impl Entrance {
         match frame {
             Frame::Data { flow, payload } => match find(flow) {
                 Some(entry) => {
-                    self.note_known(&entry, true);
+                    entry.known.store(association, Relaxed);
                     let counters = &self.state.counters;
                     counters.udp_from_satellite.increment();
                     counters.udp_bytes_from_satellite.add(payload.len() as u64);
                     entry.flow.send(&payload);
                 }
                 // Its end is told so that the hub does not go on to send.
-                None => self.tell(frame::about(flow, false), flow),
+                None => self.tell_unknown(association, flow),
             },
             Frame::Known(flow) => {
                 if let Some(entry) = find(flow) {
-                    self.note_known(&entry, true);
+                    entry.known.store(association, Relaxed);
                 }
             }
             Frame::Unknown(flow) => {
                 if let Some(entry) = find(flow) {
-                    self.note_known(&entry, false);
+                    entry.known.store(0, Relaxed);
                 }
             }
             Frame::Open { .. } | Frame::Part { .. } => {}
         }
     }
 
-    fn note_known(&self, entry: &Entry, known: bool) {
-        let association = match known {
-            true => lock(&self.way).as_ref().map_or(0, |way| way.association),
-            false => 0,
-        };
-        entry.known.store(association, Relaxed);
-    }
-
-    fn tell(&self, datagram: Bytes, flow: Number) {
-        if let Some(way) = lock(&self.way).clone() {
-            let datagram = Datagram::between_boxes(datagram);
+    /// Tells the hub of an association that a flow has ended.
+    fn tell_unknown(&self, association: u64, flow: Number) {
+        let ways = lock(&self.ways);
+        let way = ways.all.iter().find(|way| way.association == association);
+        if let Some(way) = way.cloned() {
+            drop(ways);
+            let datagram = Datagram::between_boxes(frame::about(flow, false));
             way.gate.push(Subscriber::default(), flow, datagram);
         }
     }
@@ -181,8 +205,8 @@ impl Entrance {
             entrance.leave(&entry);
             if end == End::Refused {
                 // The client's port is closed.
-                let number = entry.flow.number;
-                entrance.tell(frame::about(number, false), number);
+                let known = entry.known.load(Relaxed);
+                entrance.tell_unknown(known, entry.flow.number);
             }
         });
     }
@@ -242,7 +266,7 @@ impl Entrance {
 
     /// Sends a datagram of a client to the hub.
     fn send(&self, entry: &Entry, payload: &[u8]) {
-        let Some(way) = lock(&self.way).clone() else {
+        let Some(way) = self.way() else {
             self.state.counters.udp_dropped.increment();
             return;
         };

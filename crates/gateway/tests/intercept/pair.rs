@@ -39,7 +39,7 @@ fn files(bed: &Bed, when_down: &str) -> [PathBuf; 2] {
     );
     let hub = format!(
         "role = \"hub\"\n[link]\nrate = \"100 Mbit/s\"\n[tunnel]\npeers = [\"{}\"]\n\
-         [intercept]\n[policy]\ndeny_ports = 25\n",
+         [intercept]\n[policy]\nallow = [\"10.7.3.0/24\", \"fd07:3::/64\"]\ndeny_ports = 25\n",
         public[0]
     );
     [("ship", ship), ("hub", hub)].map(|(name, text)| {

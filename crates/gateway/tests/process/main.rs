@@ -12,6 +12,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Long, since machines that test are busy.
@@ -59,11 +61,11 @@ fn until(what: &str, mut happens: impl FnMut() -> bool) {
     }
 }
 
-/// A terminal and a hub with an echo server behind it.
+/// A terminal and its hubs with an echo server behind them.
 struct Bed {
     folder: tempfile::TempDir,
     ship: Process,
-    _hub: Process,
+    hubs: Vec<Process>,
     socks: u16,
     echo: u16,
 }
@@ -74,6 +76,11 @@ fn free_port() -> u16 {
 }
 
 fn bed() -> Bed {
+    bed_with(1)
+}
+
+/// One with so many hubs, each with a key of its own.
+fn bed_with(hubs: usize) -> Bed {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let key = |name: &str| {
@@ -81,22 +88,28 @@ fn bed() -> Bed {
         identity.write_new(&path(name)).unwrap();
         identity.public().to_string()
     };
-    let (ship_key, hub_key) = (key("ship.key"), key("hub.key"));
-    let (port, socks) = (free_port(), free_port());
+    let (ship_key, socks) = (key("ship.key"), free_port());
     let common = "[link]\nrate = \"50 Mbit/s\"\nrtt = \"10 ms\"\n[limits]\nconnections = 100\n";
-    let hub = format!(
-        "role = \"hub\"\n{common}[status]\ncontrol = \"hub.sock\"\n[policy]\n\
-         allow = [\"127.0.0.0/8\"]\n[tunnel]\naddress = \"127.0.0.1:{port}\"\n\
-         peers = [\"{ship_key}\"]\n"
-    );
+    let (mut processes, mut addresses, mut peers) = (Vec::new(), Vec::new(), Vec::new());
+    for name in (1..=hubs).map(|number| format!("hub{number}")) {
+        let address = format!("127.0.0.1:{}", free_port());
+        peers.push(key(&format!("{name}.key")));
+        let hub = format!(
+            "role = \"hub\"\n{common}drain = \"3 s\"\n[status]\ncontrol = \"{name}.sock\"\n[policy]\n\
+             allow = [\"127.0.0.0/8\"]\n[tunnel]\naddress = \"{address}\"\n\
+             peers = [\"{ship_key}\"]\n"
+        );
+        addresses.push(address);
+        let file = path(&format!("{name}.toml"));
+        fs::write(&file, hub).unwrap();
+        processes.push(Process::start(&file));
+    }
     let ship = format!(
         "role = \"terminal\"\n{common}drain = \"20 s\"\n[status]\ncontrol = \"ship.sock\"\n\
-         [socks]\nlisten = \"127.0.0.1:{socks}\"\n[tunnel]\naddress = \"127.0.0.1:{port}\"\n\
-         peers = [\"{hub_key}\"]\n"
+         [socks]\nlisten = \"127.0.0.1:{socks}\"\n[tunnel]\naddress = {addresses:?}\n\
+         return_after = \"3 s\"\npeers = {peers:?}\n"
     );
-    fs::write(path("hub.toml"), hub).unwrap();
     fs::write(path("ship.toml"), ship).unwrap();
-    let _hub = Process::start(&path("hub.toml"));
     let ship = Process::start(&path("ship.toml"));
     let echo = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = echo.local_addr().unwrap().port();
@@ -116,7 +129,7 @@ fn bed() -> Bed {
     let bed = Bed {
         folder,
         ship,
-        _hub,
+        hubs: processes,
         socks,
         echo: port,
     };
@@ -135,24 +148,43 @@ impl Bed {
         self.folder.path().join("ship.toml")
     }
 
+    /// What the terminal says of a hub.
+    fn says(&self, hub: usize, what: &str) -> serde_json::Value {
+        client::status(&self.socket()).unwrap()["hubs"][hub][what].clone()
+    }
+
+    fn uses(&self, hub: usize) {
+        until("the change", || self.says(hub, "used") == true);
+    }
+
+    fn restart(&mut self, hub: usize) {
+        let file = self.folder.path().join(format!("hub{}.toml", hub + 1));
+        self.hubs[hub] = Process::start(&file);
+    }
+
     fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("ship.log")).unwrap()
     }
 
     /// A connection to the echo server through SOCKS5.
     fn connect(&self) -> std::io::Result<TcpStream> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.socks))?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.write_all(&[5, 1, 0])?;
-        let mut answer = [0; 2];
-        stream.read_exact(&mut answer)?;
-        let [high, low] = self.echo.to_be_bytes();
-        stream.write_all(&[5, 1, 0, 1, 127, 0, 0, 1, high, low])?;
-        let mut answer = [0; 10];
-        stream.read_exact(&mut answer)?;
-        assert_eq!(answer[1], 0, "{answer:?}");
-        Ok(stream)
+        connect(self.socks, self.echo)
     }
+}
+
+/// A connection to the echo server through SOCKS5.
+fn connect(socks: u16, echo: u16) -> std::io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(("127.0.0.1", socks))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(&[5, 1, 0])?;
+    let mut answer = [0; 2];
+    stream.read_exact(&mut answer)?;
+    let [high, low] = echo.to_be_bytes();
+    stream.write_all(&[5, 1, 0, 1, 127, 0, 0, 1, high, low])?;
+    let mut answer = [0; 10];
+    stream.read_exact(&mut answer)?;
+    assert_eq!(answer[1], 0, "{answer:?}");
+    Ok(stream)
 }
 
 fn echoes(stream: &mut TcpStream) {
@@ -251,4 +283,171 @@ fn a_new_process_that_fails_is_waited_for_and_the_old_one_goes_on() {
         bed.log().contains("the new process has ended")
     });
     echoes(&mut bed.connect().unwrap());
+}
+
+/// Connections that come all the time, while `work` runs: how many, and the longest wait. None fails.
+fn meanwhile(bed: &mut Bed, work: impl FnOnce(&mut Bed)) -> (usize, Duration) {
+    let (socks, echo) = (bed.socks, bed.echo);
+    let stop = Arc::new(AtomicBool::new(false));
+    let stops = Arc::clone(&stop);
+    let coming = std::thread::spawn(move || {
+        let (mut count, mut longest) = (0, Duration::ZERO);
+        while !stops.load(Ordering::Relaxed) {
+            let begin = Instant::now();
+            echoes(&mut connect(socks, echo).unwrap());
+            longest = longest.max(begin.elapsed());
+            count += 1;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        (count, longest)
+    });
+    work(bed);
+    stop.store(true, Ordering::Relaxed);
+    coming.join().unwrap()
+}
+
+#[test]
+fn a_restart_of_the_first_of_two_hubs_is_not_noticed() {
+    use nix::sys::signal::Signal::SIGTERM;
+    let mut bed = bed_with(2);
+    bed.uses(0);
+    until("the second hub", || bed.says(1, "state") == "up");
+    let mut open = bed.connect().unwrap();
+    echoes(&mut open);
+    let (count, longest) = meanwhile(&mut bed, |bed| {
+        bed.hubs[0].signal(SIGTERM);
+        bed.uses(1);
+        // It ends when the connection that is open outlives the drain.
+        echoes(&mut open);
+        until("the end of the hub", || bed.hubs[0].ended());
+        let error = open.read(&mut [0; 1]).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        bed.restart(0);
+        bed.uses(0);
+        assert_eq!(bed.says(1, "state"), "up");
+    });
+    assert!(count > 100, "{count}");
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+}
+
+#[test]
+fn a_hub_that_is_killed_is_replaced() {
+    use nix::sys::signal::Signal::SIGKILL;
+    let mut bed = bed_with(2);
+    bed.uses(0);
+    until("the second hub", || bed.says(1, "state") == "up");
+    let mut open = bed.connect().unwrap();
+    echoes(&mut open);
+    bed.hubs[0].signal(SIGKILL);
+    bed.uses(1);
+    let (count, longest) = meanwhile(&mut bed, |bed| {
+        bed.restart(0);
+        // The new process knows nothing of what was open.
+        let error = open.read(&mut [0; 1]).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        bed.uses(0);
+    });
+    assert!(count > 100, "{count}");
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+}
+
+#[test]
+fn a_reload_moves_the_listeners_and_refuses_nobody_at_those_that_stay() {
+    use nix::sys::signal::Signal::SIGHUP;
+    let mut bed = bed();
+    let good = fs::read_to_string(bed.file()).unwrap();
+    let connect_port = free_port();
+    // A second listener, and another answer at the first.
+    let more = good.replace(
+        "[tunnel]",
+        &format!("answer = \"early\"\n[connect]\nlisten = \"127.0.0.1:{connect_port}\"\n[tunnel]"),
+    );
+    let file = bed.file();
+    let (count, _) = meanwhile(&mut bed, |bed| {
+        fs::write(&file, more).unwrap();
+        bed.ship.signal(SIGHUP);
+        until("the new listener", || {
+            TcpStream::connect(("127.0.0.1", connect_port)).is_ok()
+        });
+    });
+    assert!(count > 0);
+    until("the line", || {
+        bed.log().contains("changed: [socks], [connect]")
+    });
+    // The first moves to all addresses with its port, and the second goes.
+    let mut open = bed.connect().unwrap();
+    fs::write(
+        &file,
+        good.replace(
+            &format!("127.0.0.1:{}", bed.socks),
+            &format!("0.0.0.0:{}", bed.socks),
+        ),
+    )
+    .unwrap();
+    bed.ship.signal(SIGHUP);
+    until("the end of the second", || {
+        TcpStream::connect(("127.0.0.1", connect_port)).is_err()
+    });
+    until("the first at another address", || {
+        TcpStream::connect(("127.0.0.2", bed.socks)).is_ok()
+    });
+    echoes(&mut bed.connect().unwrap());
+    echoes(&mut open);
+    // A process that takes over gets the sockets that there are now.
+    let old = client::status(&bed.socket()).unwrap()["pid"].clone();
+    bed.ship.signal(nix::sys::signal::Signal::SIGUSR2);
+    until("the new process", || {
+        client::status(&bed.socket()).is_ok_and(|it| it["pid"] != old)
+    });
+    let new = client::status(&bed.socket()).unwrap()["pid"]
+        .as_i64()
+        .unwrap();
+    drop(open);
+    until("the end of the old process", || bed.ship.ended());
+    echoes(&mut bed.connect().unwrap());
+    assert!(TcpStream::connect(("127.0.0.2", bed.socks)).is_ok());
+    // Where a socket cannot be had, all stays as it was.
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    fs::write(
+        &file,
+        good.replace(&format!("127.0.0.1:{}", bed.socks), &taken),
+    )
+    .unwrap();
+    let new = nix::unistd::Pid::from_raw(i32::try_from(new).unwrap());
+    nix::sys::signal::kill(new, SIGHUP).unwrap();
+    until("the refusal", || {
+        bed.log().contains("the listeners stay as they were")
+    });
+    until("the old listener", || bed.connect().is_ok());
+    nix::sys::signal::kill(new, nix::sys::signal::Signal::SIGINT).unwrap();
+    until("the end of the new process", || !bed.socket().exists());
+}
+
+#[test]
+fn an_upgrade_under_load_keeps_what_is_open_and_refuses_nobody() {
+    let mut bed = bed_with(2);
+    bed.uses(0);
+    let mut open: Vec<TcpStream> = (0..10).map(|_| bed.connect().unwrap()).collect();
+    open.iter_mut().for_each(echoes);
+    let pid = |bed: &Bed| client::status(&bed.socket()).map(|it| it["pid"].as_i64().unwrap());
+    let old = pid(&bed).unwrap();
+    let mut new = old;
+    let (count, longest) = meanwhile(&mut bed, |bed| {
+        bed.ship.signal(nix::sys::signal::Signal::SIGUSR2);
+        until("the new process", || {
+            open.iter_mut().for_each(echoes);
+            new = pid(bed).unwrap_or(old);
+            new != old
+        });
+        std::thread::sleep(Duration::from_millis(500));
+        open.iter_mut().for_each(echoes);
+    });
+    assert!(count > 50, "{count}");
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+    drop(open);
+    until("the end of the old process", || bed.ship.ended());
+    let new = nix::unistd::Pid::from_raw(i32::try_from(new).unwrap());
+    nix::sys::signal::kill(new, nix::sys::signal::Signal::SIGINT).unwrap();
+    until("the end of the new process", || !bed.socket().exists());
 }

@@ -12,6 +12,7 @@ mod fades;
 mod falls_back;
 mod gaps;
 mod goes_over;
+mod hubs;
 mod shares;
 mod stalled;
 mod strangers;

@@ -19,7 +19,7 @@ pub fn running(config: &Config, status: &Value) -> Vec<Finding> {
     if config.tunnel.is_some() {
         let empty = Vec::new();
         let associations = status["associations"].as_array().unwrap_or(&empty);
-        findings.extend(far_end(config, associations));
+        findings.extend(far_end(config, status, associations));
         for one in associations {
             findings.extend(association(config, one));
         }
@@ -42,7 +42,7 @@ pub fn running(config: &Config, status: &Value) -> Vec<Finding> {
     findings
 }
 
-fn far_end(config: &Config, associations: &[Value]) -> Vec<Finding> {
+fn far_end(config: &Config, status: &Value, associations: &[Value]) -> Vec<Finding> {
     let Some(tunnel) = &config.tunnel else {
         return Vec::new();
     };
@@ -56,24 +56,61 @@ fn far_end(config: &Config, associations: &[Value]) -> Vec<Finding> {
                 format!(
                     "does UDP port {} of this machine pass the firewall, and has the terminal this \
                      box's key?",
-                    tunnel.address.port()
+                    tunnel.listen.port()
                 ),
             ),
             _ => good("far end", format!("{up} of {all} terminals are connected")),
         }];
     }
+    let remedy = "does it run, does its firewall let UDP and TCP of this port pass, and has it this \
+                  box's key among its peers (`bentpipe gateway keys` prints it)?";
+    let named: Vec<String> = tunnel.hubs.iter().map(ToString::to_string).collect();
     if associations.is_empty() {
-        return vec![error(
-            "far end",
-            format!("the hub at {} does not answer", tunnel.address),
-            "does it run, does its firewall let UDP and TCP of this port pass, and has it this \
-             box's key among its peers (`bentpipe gateway keys` prints it)?",
-        )];
+        let found = match &named[..] {
+            [one] => format!("the hub at {one} does not answer"),
+            all => format!("no hub answers, of {}", all.join(", ")),
+        };
+        return vec![error("far end", found, remedy)];
     }
-    vec![good(
-        "far end",
-        format!("the hub at {} answers", tunnel.address),
-    )]
+    let empty = Vec::new();
+    match status["hubs"].as_array().unwrap_or(&empty) {
+        several if several.len() > 1 => several.iter().map(|hub| one_of(hub, remedy)).collect(),
+        _ => vec![good(
+            "far end",
+            format!("the hub at {} answers", named.join(", ")),
+        )],
+    }
+}
+
+/// One of several hubs.
+fn one_of(hub: &Value, remedy: &str) -> Finding {
+    let name = hub["hub"].as_str().unwrap_or("?");
+    let used = match hub["used"].as_bool() {
+        Some(true) => ", and takes new connections",
+        _ => "",
+    };
+    let state = hub["state"].as_str().unwrap_or("?");
+    match state {
+        "up" => good("far end", format!("the hub at {name} answers{used}")),
+        "fallback" => good(
+            "far end",
+            format!("the hub at {name} answers over TLS{used}"),
+        ),
+        // What it is for: the association says so as well.
+        "draining" | "outage" => warning(
+            "far end",
+            format!("the hub at {name}: {state}{used}"),
+            "new connections go to the next hub that answers",
+        ),
+        _ => warning(
+            "far end",
+            match hub["reason"].as_str() {
+                Some(reason) => format!("the hub at {name} is not there: {reason}"),
+                None => format!("the hub at {name} does not answer"),
+            },
+            remedy,
+        ),
+    }
 }
 
 fn association(config: &Config, one: &Value) -> Vec<Finding> {
@@ -92,7 +129,8 @@ fn association(config: &Config, one: &Value) -> Vec<Finding> {
         findings.push(warning(
             "far end",
             format!("{peer} is about to stop, and takes no new connections"),
-            "start it again; until then they pass directly or are refused ([tunnel] when_down)",
+            "start it again; until then they go to another hub, pass directly or are refused \
+             ([tunnel] when_down)",
         ));
     }
     let configured = config.link.rtt.as_secs_f64();
@@ -202,6 +240,30 @@ mod tests {
         assert_eq!(rtt.found, "round trip 20 ms (configured 550 ms)");
         assert_eq!(find(&wrong, "loss").severity, Severity::Warning);
         assert_eq!(find(&wrong, "MTU").severity, Severity::Warning);
+    }
+
+    #[test]
+    fn each_of_several_hubs_is_shown() {
+        let hub = |hub, state, used| json!({ "hub": hub, "state": state, "used": used });
+        let mut status = json!({
+            "associations": [{ "peer": "bpk1", "over": "quic" }],
+            "hubs": [hub("one:4433", "down", false), hub("two:4433", "up", true)],
+        });
+        let findings = running(&ship(), &status);
+        let far: Vec<_> = findings.iter().filter(|it| it.what == "far end").collect();
+        assert_eq!(far[0].severity, Severity::Warning);
+        assert_eq!(far[0].found, "the hub at one:4433 does not answer");
+        assert_eq!(far[1].severity, Severity::Good);
+        assert_eq!(
+            far[1].found,
+            "the hub at two:4433 answers, and takes new connections"
+        );
+        status["hubs"][0]["reason"] = json!("its name is not resolved");
+        let found = running(&ship(), &status)[0].found.clone();
+        assert_eq!(
+            found,
+            "the hub at one:4433 is not there: its name is not resolved"
+        );
     }
 
     #[test]

@@ -16,7 +16,6 @@ use crate::operate::{Path, SharedState};
 use crate::tunnel::codec::Direction;
 use crate::tunnel::fallback::{Pool, measure};
 use crate::tunnel::moving;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
@@ -44,8 +43,6 @@ pub(super) struct Backup {
     pub(super) status: watch::Sender<Status>,
     pub(super) current: watch::Receiver<Option<Current>>,
     pub(super) state: Arc<SharedState>,
-    pub(super) key: String,
-    pub(super) hub: SocketAddr,
     /// Time without an association after which TCP is tried.
     pub(super) patience: Duration,
 }
@@ -82,7 +79,7 @@ impl Backup {
                 _ = health.wait_for(is_well) => continue,
             };
             if let Err(error) = probed {
-                tracing::debug!(hub = %self.hub, %error, "the hub does not answer over TCP either");
+                tracing::debug!(hub = %self.pool.target().hub(), %error, "the hub does not answer over TCP either");
                 let well = health.wait_for(is_well);
                 let _ = tokio::time::timeout(AGAIN, well).await;
                 continue;
@@ -119,7 +116,7 @@ impl Backup {
     /// Keeps the fallback until UDP works again or, where TCP is only `faster`, for
     /// a while.
     async fn take_over(&self, faster: bool) {
-        let hub = self.hub;
+        let hub = self.pool.target().hub();
         let changed = self
             .status
             .send_if_modified(|status| status.fall_back(true, faster));
@@ -130,7 +127,12 @@ impl Backup {
                 "the hub answers over TCP and not over UDP"
             };
             tracing::warn!(%hub, "{why}: each new connection gets a TLS connection of its own");
-            let _listed = self.state.list(&self.key, Path::Tls(hub));
+            let peer = self.pool.peer().map(|peer| peer.to_string());
+            let address = self.pool.target().last();
+            let _listed = address.map(|address| {
+                self.state
+                    .list(&peer.unwrap_or_default(), Path::Tls(address))
+            });
             let _active = self.state.counters.fallback_active.hold();
             let mut health = self.status.subscribe();
             let again = async {
@@ -171,13 +173,13 @@ impl Backup {
         let tcp = match measure::measure(&self.pool, direction, started).await {
             Ok(tcp) => tcp,
             Err(why) => {
-                tracing::info!(hub = %self.hub, %why, "TCP to the hub could not be measured");
+                tracing::info!(hub = %self.pool.target().hub(), %why, "TCP to the hub could not be measured");
                 return false;
             }
         };
         let millis = u64::try_from(begin.0.elapsed().as_millis()).unwrap_or(u64::MAX);
         let udp = delivered().saturating_sub(begin.1).saturating_mul(1000) / millis.max(1);
-        tracing::info!(hub = %self.hub, ?direction, tcp, udp, "bytes a second over TCP and UDP side by side");
+        tracing::info!(hub = %self.pool.target().hub(), ?direction, tcp, udp, "bytes a second over TCP and UDP side by side");
         tcp > udp + udp / 2
     }
 }

@@ -1,30 +1,38 @@
-//! The terminal's side of the association.
+//! The terminal's side of the association with one hub.
 
+mod connecting;
+
+use super::claims::Claims;
 use super::{
-    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, throttle::Throttle, words,
+    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, split, throttle::Throttle,
 };
 use crate::CloseReason;
-use crate::config::{Config, Tunnel};
+use crate::config::{Config, HubAddress, Tunnel};
 use crate::operate::{Path, SharedState};
-use crate::tunnel::codec::{CARRIES_UDP, Direction, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
+use crate::tunnel::codec::{CARRIES_UDP, Direction, Hello};
+use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::fallback::{Pool, Settings};
-use crate::tunnel::keys::{Identity, PublicKey, SERVER_NAME};
+use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::Streams;
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
-use crate::tunnel::transport::{self, Sending};
+use crate::tunnel::target::Target;
+use crate::tunnel::transport::Sending;
 use crate::udp::{self, Entrance};
-use quinn::crypto::rustls::QuicClientConfig;
-use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
-use std::io;
+use connecting::{Failure, Made};
+use quinn::{Connection, ConnectionError, Endpoint};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 /// First and longest time between attempts to connect.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+/// The longest to a hub that is not needed, since another one answers: attempts are packets of full
+/// size on the link that all share.
+const RELAXED: Duration = Duration::from_secs(10);
 /// Time until the next attempt where another terminal uses the same key: the two
 /// must not take the association from each other all the time.
 const REPLACED: Duration = Duration::from_secs(30);
@@ -35,32 +43,41 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long connections still go to a hub that is about to stop: less than it takes them for.
 const NOTICE: Duration = Duration::from_secs(1);
 
-/// The terminal's side of the association. It connects, and connects again for
+/// The terminal's side of the association with one hub. It connects, and connects again for
 /// ever, until it is dropped.
 #[derive(Debug)]
-pub struct Client {
+pub(super) struct Client {
     shared: Arc<Shared>,
     tasks: Vec<JoinHandle<()>>,
 }
 
+/// What the clients of all hubs have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Common {
+    pub(super) state: Arc<SharedState>,
+    pub(super) credentials: Arc<Credentials>,
+    pub(super) hello: Hello,
+    pub(super) sending: Arc<Sending>,
+    pub(super) claims: Claims,
+    /// The flows of UDP, which go to the hub in use.
+    pub(super) entrance: Arc<Entrance>,
+}
+
 #[derive(Debug)]
 struct Shared {
-    endpoint: Endpoint,
-    hub: SocketAddr,
-    key: String,
-    state: Arc<SharedState>,
-    config: ClientConfig,
-    hello: Hello,
+    common: Common,
+    target: Arc<Target>,
+    /// The sockets of IPv4 and IPv6, made when an address of their kind is tried.
+    endpoints: Mutex<[Option<Endpoint>; 2]>,
     handshake: Duration,
     status: watch::Sender<Status>,
     current: watch::Sender<Option<Current>>,
     fallback: Option<Arc<Pool>>,
     suspect: mpsc::Sender<Direction>,
-    sending: Sending,
-    /// The turns of the streams of the association that stands.
-    gate: Arc<Gate>,
-    /// The flows of UDP.
-    entrance: Arc<Entrance>,
+    /// Another hub answers, so that there is no haste.
+    relaxed: AtomicBool,
+    /// It does not any more.
+    hurry: Notify,
 }
 
 /// The association that stands.
@@ -69,59 +86,46 @@ pub(super) struct Current {
     pub(super) connection: Connection,
     /// Its streams, which the fallback may take over.
     pub(super) streams: Option<Arc<Streams>>,
+    /// The turns of its streams.
+    gate: Arc<Gate>,
+    /// The hub's key.
+    peer: PublicKey,
+    /// The part of its rate that the hub was told to send at; locked while it is being told.
+    part: Arc<tokio::sync::Mutex<u16>>,
 }
 
 impl Client {
     /// Begins to connect. It is called in a runtime of tokio.
-    ///
-    /// # Errors
-    /// The key is unusable, or no socket can be had.
-    pub fn start(
+    pub(super) fn start(
         config: &Config,
         tunnel: &Tunnel,
-        identity: &Identity,
-        peers: &[PublicKey],
-        hello: Hello,
-        socket: std::net::UdpSocket,
-        state: &Arc<SharedState>,
-    ) -> io::Result<Client> {
-        let tls = identity.client(peers).map_err(io::Error::other)?;
-        let quic = QuicClientConfig::try_from(tls).map_err(io::Error::other)?;
-        let mut client = ClientConfig::new(Arc::new(quic));
-        let sending = Sending::new(config, tunnel, state)?;
-        let (transport, gate) = sending.transport(tunnel.address);
-        client.transport_config(Arc::new(transport));
-        let shaper = sending.knowledge().shaper();
+        hub: &HubAddress,
+        common: &Common,
+    ) -> Client {
+        // A handshake takes two round trips, and one more for the hub to know the address.
+        let target = Target::new(hub.clone(), 4 * config.link.rtt + PATIENCE);
         let (suspect, suspicions) = mpsc::channel(1);
         let handshake = HANDSHAKE.max(8 * config.link.rtt);
-        let fallback = if tunnel.fallback {
-            let tls = identity.client(peers).map_err(io::Error::other)?;
-            let settings = Settings::new(tunnel);
-            Some(Arc::new(Pool::new(
-                tunnel.address,
-                tls,
-                settings,
+        let fallback = tunnel.fallback.then(|| {
+            let (target, credentials) = (Arc::clone(&target), Arc::clone(&common.credentials));
+            Arc::new(Pool::new(
+                target,
+                credentials,
+                Settings::new(tunnel),
                 handshake,
-            )))
-        } else {
-            None
-        };
-        let instance = u8::try_from(hello.generation & 0xff).unwrap_or(0);
+            ))
+        });
         let shared = Arc::new(Shared {
-            endpoint: transport::endpoint(socket, identity, instance, None, shaper)?,
-            hub: tunnel.address,
-            key: peers.first().map(ToString::to_string).unwrap_or_default(),
-            state: Arc::clone(state),
-            config: client,
-            hello,
+            common: common.clone(),
+            target,
+            endpoints: Mutex::default(),
             handshake,
             status: watch::Sender::new(Status::new()),
             current: watch::Sender::new(None),
             fallback,
             suspect,
-            sending,
-            gate,
-            entrance: Entrance::new(state),
+            relaxed: AtomicBool::new(false),
+            hurry: Notify::new(),
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
@@ -129,33 +133,81 @@ impl Client {
                 pool: Arc::clone(pool),
                 status: shared.status.clone(),
                 current: shared.current.subscribe(),
-                state: Arc::clone(state),
-                key: shared.key.clone(),
-                hub: shared.hub,
+                state: Arc::clone(&common.state),
                 // Both handshakes take three round trips.
                 patience: 4 * config.link.rtt + PATIENCE,
             };
             tasks.push(tokio::spawn(backup.watch(suspicions)));
         }
-        Ok(Client { shared, tasks })
+        Client { shared, tasks }
+    }
+
+    /// Whose associations these are, to the flows of UDP.
+    pub(super) fn owner(&self) -> usize {
+        self.shared.owner()
+    }
+
+    /// Where the hub is, as the configuration writes it.
+    pub(super) fn hub(&self) -> &HubAddress {
+        self.shared.target.hub()
+    }
+
+    /// The address at which it answers, or may.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.shared.target.last()
+    }
+
+    /// Says whether another hub answers, so that attempts to reach this one may be rare.
+    pub(super) fn relax(&self, relaxed: bool) {
+        if self.shared.relaxed.swap(relaxed, Ordering::Relaxed) && !relaxed {
+            self.shared.hurry.notify_one();
+        }
+    }
+
+    /// Bytes that have arrived over QUIC, and the association that brought them; `None` without one.
+    pub(super) fn arrived(&self) -> Option<(usize, u64)> {
+        let current = self.shared.current.borrow();
+        let connection = &current.as_ref()?.connection;
+        Some((connection.stable_id(), connection.stats().udp_rx.bytes))
+    }
+
+    /// Tells the hub at which part of its rate it is to send, unless it knows. One word at a time is
+    /// under way, so that an outage does not gather them.
+    pub(super) fn tell_part(&self, part: u16) {
+        let Some(current) = self.shared.current.borrow().clone() else {
+            return;
+        };
+        let told = Arc::clone(&current.part);
+        let Ok(mut told) = told.try_lock_owned() else {
+            return;
+        };
+        if *told != part {
+            tokio::spawn(async move {
+                if heartbeat::send_part(&current.connection, part)
+                    .await
+                    .is_ok()
+                {
+                    *told = part;
+                }
+            });
+        }
+    }
+
+    /// Gives up what stands with a hub whose key is not among `keys`.
+    pub(super) fn hold_to(&self, keys: &Keys) {
+        let current = self.shared.current.borrow().clone();
+        if let Some(current) = current.filter(|current| !keys.peers.contains(&current.peer)) {
+            current.connection.close(Close::Unlisted.code(), &[]);
+        }
+        if let Some(pool) = &self.shared.fallback {
+            // The next are made with the keys that hold now.
+            pool.cool();
+        }
     }
 
     /// How the hub answers, as it changes.
-    #[must_use]
-    pub fn status(&self) -> watch::Receiver<Status> {
+    pub(super) fn status(&self) -> watch::Receiver<Status> {
         self.shared.status.subscribe()
-    }
-
-    /// The flows of UDP.
-    pub(crate) fn udp(&self) -> &Arc<Entrance> {
-        &self.shared.entrance
-    }
-
-    /// The association, while there is one.
-    #[must_use]
-    pub fn connection(&self) -> Option<Connection> {
-        let current = self.shared.current.borrow();
-        current.as_ref().map(|current| current.connection.clone())
     }
 
     /// Opens a stream, or takes a connection of the fallback; waits up to `patience`
@@ -163,7 +215,7 @@ impl Client {
     ///
     /// # Errors
     /// There is none, or it is lost.
-    pub async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), CloseReason> {
+    pub(super) async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), CloseReason> {
         let mut status = self.shared.status.subscribe();
         let open = async {
             loop {
@@ -173,8 +225,13 @@ impl Client {
                 };
                 if let (Health::Fallback, Some(pool)) = (health, &self.shared.fallback) {
                     let (sender, receiver) = pool.take().await?;
-                    self.shared.state.counters.fallback_connections.increment();
-                    let budget = self.shared.sending.budget();
+                    self.shared
+                        .common
+                        .state
+                        .counters
+                        .fallback_connections
+                        .increment();
+                    let budget = self.shared.common.sending.budget();
                     return Ok((sender.budgeted(budget), receiver.budgeted(budget)));
                 }
                 // Until interception is off, connections come that the hub still takes.
@@ -187,10 +244,8 @@ impl Client {
                     && let Ok((send, receive)) = current.connection.open_bi().await
                 {
                     let index = send.id().index();
-                    let budget = self.shared.sending.budget();
-                    let sender = Sender::quic(send)
-                        .shared(&self.shared.gate)
-                        .budgeted(budget);
+                    let budget = self.shared.common.sending.budget();
+                    let sender = Sender::quic(send).shared(&current.gate).budgeted(budget);
                     let receiver = Receiver::quic(receive).budgeted(budget);
                     return Ok(match current.streams {
                         Some(streams) => {
@@ -209,12 +264,16 @@ impl Client {
     }
 
     /// Closes the association and makes no other; streams that are open are cut.
-    pub async fn stop(&self) {
+    pub(super) async fn stop(&self) {
         self.abort();
-        self.shared.endpoint.close(Close::Stopping.code(), &[]);
-        // CONNECTION_CLOSE is sent at once; what follows it is of no use.
-        let _ = tokio::time::timeout(Duration::from_millis(200), self.shared.endpoint.wait_idle())
-            .await;
+        let endpoints = self.shared.endpoints().clone();
+        for endpoint in endpoints.iter().flatten() {
+            endpoint.close(Close::Stopping.code(), &[]);
+        }
+        for endpoint in endpoints.iter().flatten() {
+            // CONNECTION_CLOSE is sent at once; what follows it is of no use.
+            let _ = tokio::time::timeout(Duration::from_millis(200), endpoint.wait_idle()).await;
+        }
     }
 }
 
@@ -236,69 +295,57 @@ async fn keep(shared: Arc<Shared>) {
     let mut wait = BACKOFF.0;
     loop {
         let lost = match shared.connect().await {
-            Ok((connection, hub)) => {
+            Ok(made) => {
                 wait = BACKOFF.0;
-                shared.serve(&connection, hub).await
+                Failure::from(shared.serve(&made).await)
             }
             Err(lost) => lost,
         };
-        let reason = words(&lost);
-        if let ConnectionError::ApplicationClosed(close) = &lost
-            && close.error_code == Close::Replaced.code()
-        {
+        if lost.replaced {
             wait = REPLACED;
         }
         shared.status.send_if_modified(|status| {
-            if status.reason.as_ref() != Some(&reason) || status.quic != Health::Down {
-                tracing::warn!(hub = %shared.hub, reason, "no association with the hub");
+            let reason = &lost.reason;
+            if status.reason.as_ref() != Some(reason) || status.quic != Health::Down {
+                tracing::warn!(hub = %shared.target.hub(), reason, "no association with the hub");
             }
             status.late = false;
             status.enter(Health::Down);
             status.reason = Some(reason.clone());
             true
         });
-        tokio::time::sleep(wait).await;
-        wait = (2 * wait).min(BACKOFF.1);
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = shared.hurry.notified(), if !lost.replaced => wait = BACKOFF.0,
+        }
+        let most = match shared.relaxed.load(Ordering::Relaxed) {
+            true => RELAXED,
+            false => BACKOFF.1,
+        };
+        wait = (2 * wait).min(most);
     }
 }
 
 impl Shared {
-    /// One attempt: both handshakes, and the greeting, in which the hub says what it understands.
-    async fn connect(&self) -> Result<(Connection, u8), ConnectionError> {
-        let greeted = async {
-            let connection = self
-                .endpoint
-                .connect_with(self.config.clone(), self.hub, SERVER_NAME)
-                .map_err(|error| {
-                    tracing::error!(hub = %self.hub, %error, "cannot connect");
-                    ConnectionError::LocallyClosed
-                })?
-                .await?;
-            // The hub has authenticated this box only when it answers.
-            match greet(&connection, self.hello).await {
-                Ok(hub) => {
-                    self.gate.open(hub & UNDERSTANDS_SUBSCRIBERS != 0);
-                    Ok((connection, hub))
-                }
-                Err(Some(lost)) => Err(lost),
-                Err(None) => {
-                    connection.close(Close::Protocol.code(), &[]);
-                    Err(connection.closed().await)
-                }
-            }
-        };
-        tokio::time::timeout(self.handshake, greeted)
-            .await
-            .unwrap_or(Err(ConnectionError::TimedOut))
+    fn owner(&self) -> usize {
+        Arc::as_ptr(&self.target) as usize
     }
 
     /// Serves an association until it is lost.
-    async fn serve(&self, connection: &Connection, hub: u8) -> ConnectionError {
-        tracing::info!(hub = %self.hub, rtt = ?connection.rtt(), "associated with the hub");
+    async fn serve(&self, made: &Made) -> ConnectionError {
+        let Made {
+            connection, gate, ..
+        } = made;
+        let address = connection.remote_address();
+        self.target.answered(address);
+        tracing::info!(hub = %self.target.hub(), %address, rtt = ?connection.rtt(), "associated with the hub");
         let moves = self.fallback.is_some();
         self.current.send_replace(Some(Current {
             connection: connection.clone(),
             streams: moves.then(|| Streams::of(connection)),
+            gate: Arc::clone(gate),
+            peer: made.peer,
+            part: Arc::new(tokio::sync::Mutex::new(split::WHOLE)),
         }));
         self.status.send_modify(|status| {
             status.enter(Health::Up);
@@ -306,23 +353,26 @@ impl Shared {
             status.reason = None;
             status.associations += 1;
         });
-        let counters = &self.state.counters;
+        let state = &self.common.state;
+        let counters = &state.counters;
         counters.associations_opened.increment();
-        let listed = self.state.list(&self.key, Path::Quic(connection.clone()));
-        let budget = self.sending.budget();
-        let mut throttle = Throttle::new(self.sending.knowledge(), budget);
+        let listed = state.list(&made.peer.to_string(), Path::Quic(connection.clone()));
+        let budget = self.common.sending.budget();
+        let mut throttle = Throttle::new(self.common.sending.knowledge(), budget);
         let mut lost_before = None;
         let mut leaving = JoinSet::new();
-        if hub & CARRIES_UDP != 0 {
-            let (gate, state) = (Arc::clone(&self.gate), Arc::clone(&self.state));
+        let entrance = &self.common.entrance;
+        let mut association = 0;
+        if made.hub & CARRIES_UDP != 0 {
+            let (gate, state) = (Arc::clone(gate), Arc::clone(state));
+            association = entrance.open(self.owner(), &gate);
             leaving.spawn(udp::leave(connection.clone(), gate, state));
-            self.entrance.open(&self.gate);
         }
-        let take = |datagram| self.entrance.take(datagram);
+        let take = |datagram| entrance.take(association, datagram);
         let lost = heartbeat::keep(connection, take, |beat| {
             listed.note_lost(beat.lost);
             let outage = beat.lost.is_some();
-            let up = throttle.suspects(Instant::now(), outage, self.gate.waited(), &beat.stats);
+            let up = throttle.suspects(Instant::now(), outage, gate.waited(), &beat.stats);
             if up || beat.warned {
                 let direction = if up { Direction::Up } else { Direction::Down };
                 // Where one is being looked into, this one waits for its successor.
@@ -344,13 +394,13 @@ impl Shared {
                         _ if beat.drains => {
                             let reason = "the hub is about to stop, and takes no new connections";
                             status.reason = Some(reason.to_owned());
-                            tracing::warn!("{reason}");
+                            tracing::warn!(hub = %self.target.hub(), "{reason}");
                         }
                         Some(reason) => {
                             counters.outages.add(changed.into());
-                            tracing::warn!("{reason}");
+                            tracing::warn!(hub = %self.target.hub(), "{reason}");
                         }
-                        None => tracing::info!("the hub answers again"),
+                        None => tracing::info!(hub = %self.target.hub(), "the hub answers again"),
                     }
                 }
                 lost_before = beat.lost;
@@ -362,30 +412,9 @@ impl Shared {
         })
         .await;
         self.current.send_replace(None);
-        self.entrance.close();
-        self.gate.close();
+        entrance.close(self.owner());
+        gate.close();
         counters.associations_lost.increment();
         lost
     }
-}
-
-/// Sends the greeting on the first stream and waits for the hub's; returns the bits that say what the hub
-/// understands. `Err(None)` is an answer that makes no sense.
-async fn greet(connection: &Connection, hello: Hello) -> Result<u8, Option<ConnectionError>> {
-    let lost = |connection: &Connection| connection.close_reason();
-    let (mut send, mut receive) = connection.open_bi().await.map_err(Some)?;
-    if send.write_all(&hello.encode()).await.is_err() {
-        return Err(lost(connection));
-    }
-    // Both directions end with the greeting.
-    let _ = send.finish();
-    let mut bytes = [0; Welcome::LENGTH];
-    if receive.read_exact(&mut bytes).await.is_err() {
-        return Err(lost(connection));
-    }
-    // An older hub has nothing more to say.
-    let mut more = [0];
-    let _ = receive.read_exact(&mut more).await;
-    Welcome::decode(bytes).map_err(|_| None)?;
-    Ok(more[0])
 }

@@ -6,6 +6,7 @@
 
 use super::opening;
 use super::pulse::{BEAT, Lost, Pulse, Seen};
+use super::split::WHOLE;
 use bytes::Bytes;
 use quinn::{Connection, ConnectionError, ConnectionStats};
 use std::time::{Duration, Instant};
@@ -20,7 +21,12 @@ pub(super) enum Notice {
     Throttled = 1,
     /// This box is about to stop, and takes no new connections.
     Drains = 2,
+    /// The part of the rate that the other box is to send at: see [`send_part`].
+    Part = 3,
 }
+
+/// Most bytes of a notice.
+const MOST_NOTICE: usize = 16;
 
 /// Result of a check of the association.
 #[derive(Clone, Debug)]
@@ -35,6 +41,8 @@ pub(super) struct Beat {
     pub(super) warned: bool,
     /// True once the other box has said that it is about to stop.
     pub(super) drains: bool,
+    /// The part of the rate at which the other box wants this one to send, in thousandths.
+    pub(super) part: u16,
     /// Counters of the association's packets.
     pub(super) stats: ConnectionStats,
 }
@@ -45,10 +53,23 @@ pub(super) struct Beat {
 /// # Errors
 /// The association is lost.
 pub(super) async fn send(connection: &Connection, notice: Notice) -> Result<(), ConnectionError> {
+    write(connection, &[notice as u8]).await
+}
+
+/// Tells the other box at which part of its rate it is to send, in thousandths.
+///
+/// # Errors
+/// The association is lost.
+pub(super) async fn send_part(connection: &Connection, part: u16) -> Result<(), ConnectionError> {
+    let [high, low] = part.to_be_bytes();
+    write(connection, &[Notice::Part as u8, high, low]).await
+}
+
+async fn write(connection: &Connection, notice: &[u8]) -> Result<(), ConnectionError> {
     let mut stream = connection.open_uni().await?;
     // Before all data.
     let _ = stream.set_priority(i32::MAX);
-    let _ = stream.write(&[notice as u8]).await;
+    let _ = stream.write(notice).await;
     let _ = stream.finish();
     let _ = stream.stopped().await;
     Ok(())
@@ -66,7 +87,7 @@ pub(super) async fn keep(
 ) -> ConnectionError {
     let mut pulse = Pulse::new(Instant::now(), connection.stats().udp_rx.datagrams);
     let (mut looked, mut look) = (Instant::now(), Instant::now());
-    let (mut warned, mut drains) = (false, false);
+    let (mut warned, mut drains, mut part) = (false, false, WHOLE);
     loop {
         tokio::select! {
             error = connection.closed() => return error,
@@ -80,11 +101,13 @@ pub(super) async fn keep(
                 }
             }
             Ok(mut stream) = connection.accept_uni() => {
-                let mut payload = [0; 1];
-                let read = tokio::time::timeout(BEAT, stream.read_exact(&mut payload)).await;
-                if matches!(read, Ok(Ok(()))) {
-                    warned |= payload == [Notice::Throttled as u8];
-                    drains |= payload == [Notice::Drains as u8];
+                let read = tokio::time::timeout(BEAT, stream.read_to_end(MOST_NOTICE)).await;
+                if let Ok(Ok(notice)) = read {
+                    warned |= notice[..] == [Notice::Throttled as u8];
+                    drains |= notice[..] == [Notice::Drains as u8];
+                    if let [kind, high, low] = notice[..] && kind == Notice::Part as u8 {
+                        part = u16::from_be_bytes([high, low]).clamp(1, WHOLE);
+                    }
                 }
             }
             () = tokio::time::sleep_until(look.into()) => {}
@@ -112,6 +135,7 @@ pub(super) async fn keep(
             late: verdict.late,
             warned: std::mem::take(&mut warned),
             drains,
+            part,
             stats,
         });
     }

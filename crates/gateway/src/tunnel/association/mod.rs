@@ -1,19 +1,24 @@
 //! The association: one QUIC connection between the boxes that lasts for as long as
 //! both run, through outages of the link.
 //!
-//! - [`Client`] is the terminal's side: it connects, and reconnects indefinitely.
+//! - [`Hubs`] is the terminal's side: an association with each of its hubs, which a client connects
+//!   and reconnects indefinitely, and the choice of the one that takes new connections.
 //! - [`Server`] is the hub's side: it accepts the terminals that it is configured
 //!   with.
 
 mod backup;
+mod choice;
+mod claims;
 mod client;
 mod heartbeat;
+mod hubs;
 mod opening;
 mod pulse;
 mod server;
+mod split;
 mod throttle;
 
-pub use client::Client;
+pub use hubs::Hubs;
 pub(crate) use opening::Openable;
 pub(crate) use pulse::Lost;
 pub(crate) use server::Associations;
@@ -35,6 +40,8 @@ pub(crate) enum Close {
     Replaced = 2,
     /// It speaks another version, or nonsense.
     Protocol = 3,
+    /// The other box's key is no longer among the peers.
+    Unlisted = 4,
 }
 
 impl Close {
@@ -56,6 +63,19 @@ pub enum Health {
     Fallback,
     /// The other box is about to stop: connections that exist go on, and it takes no new ones.
     Draining,
+}
+
+impl Health {
+    /// The word of the status.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Health::Down => "down",
+            Health::Up => "up",
+            Health::Outage => "outage",
+            Health::Fallback => "fallback",
+            Health::Draining => "draining",
+        }
+    }
 }
 
 /// Status of the association, as the terminal sees it.
@@ -159,6 +179,8 @@ fn words(error: &ConnectionError) -> String {
                 "the other box has been stopped".to_owned()
             } else if close.error_code == Close::Replaced.code() {
                 "another terminal with the same key has taken over".to_owned()
+            } else if close.error_code == Close::Unlisted.code() {
+                "this box's key has been removed from the other box's `tunnel.peers`".to_owned()
             } else {
                 "the other box speaks another version of the protocol".to_owned()
             }

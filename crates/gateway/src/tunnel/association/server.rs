@@ -1,14 +1,15 @@
 //! The hub's side of the association.
 
 use super::heartbeat::{self, Notice};
-use super::{Close, HANDSHAKE, throttle::Throttle, words};
+use super::{Close, HANDSHAKE, split, throttle::Throttle, words};
 use crate::config::{Config, Tunnel};
 use crate::operate::{Path, SharedState};
 use crate::policy::Policy;
 use crate::shares::Shares;
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{CARRIES_UDP, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
-use crate::tunnel::keys::{Identity, PublicKey};
+use crate::tunnel::credentials::{Credentials, Keys};
+use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::{Streams, Tag};
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
@@ -17,7 +18,6 @@ use crate::udp::{self, Exit};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connecting, Connection, Endpoint, Incoming, ServerConfig, VarInt};
 use ring::hkdf;
-use rustls::pki_types::CertificateDer;
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
@@ -93,10 +93,28 @@ struct Shared {
     state: Arc<SharedState>,
     /// It is about to stop.
     stops: AtomicBool,
-    server: ServerConfig,
+    /// What the next handshake is made with, which a reload changes.
+    server: Mutex<ServerConfig>,
     sending: Sending,
     /// Where flows of UDP may go.
     policy: Policy,
+}
+
+/// How handshakes are made with these keys.
+fn server_config(keys: &Keys) -> io::Result<ServerConfig> {
+    let tls = keys
+        .identity
+        .server(&keys.peers)
+        .map_err(io::Error::other)?;
+    let quic = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
+    let secret = keys.identity.derive("address validation");
+    let token = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&secret);
+    let mut server = ServerConfig::new(Arc::new(quic), Arc::new(token));
+    server
+        .max_incoming(HALF_OPEN)
+        .incoming_buffer_size(16 * 1024)
+        .incoming_buffer_size_total(1 << 20);
+    Ok(server)
 }
 
 /// Associations by terminal: one each, and those that earlier processes of the same terminal drain.
@@ -122,33 +140,30 @@ impl Server {
     ///
     /// # Errors
     /// The key is unusable, or the socket is.
-    pub fn start(
+    pub(crate) fn start(
         config: &Config,
         tunnel: &Tunnel,
-        identity: &Identity,
-        peers: &[PublicKey],
+        credentials: &Credentials,
         instance: u8,
         socket: std::net::UdpSocket,
         state: &Arc<SharedState>,
         policy: &Policy,
     ) -> io::Result<(Server, mpsc::Receiver<Association>)> {
-        let tls = identity.server(peers).map_err(io::Error::other)?;
-        let quic = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
-        let secret = identity.derive("address validation");
-        let token = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&secret);
-        let mut server = ServerConfig::new(Arc::new(quic), Arc::new(token));
+        let keys = credentials.now();
+        let server = server_config(&keys)?;
         let sending = Sending::new(config, tunnel, state)?;
-        server
-            .max_incoming(HALF_OPEN)
-            .incoming_buffer_size(16 * 1024)
-            .incoming_buffer_size_total(1 << 20);
         let (accepted, associations) = mpsc::channel(HALF_OPEN);
         let shaper = sending.knowledge().shaper();
-        let endpoint =
-            transport::endpoint(socket, identity, instance, Some(server.clone()), shaper)?;
+        let endpoint = transport::endpoint(
+            socket,
+            &keys.identity,
+            instance,
+            Some(server.clone()),
+            shaper,
+        )?;
         let shared = Arc::new(Shared {
             endpoint,
-            server,
+            server: Mutex::new(server),
             sending,
             policy: policy.clone(),
             connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
@@ -187,6 +202,25 @@ impl Server {
     /// The socket is gone.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.shared.endpoint.local_addr()
+    }
+
+    /// Makes the next handshakes with these keys, and closes the associations with terminals whose key
+    /// is not among them.
+    ///
+    /// # Errors
+    /// The key is unusable: all stays as it was.
+    pub(crate) fn hold_to(&self, keys: &Keys) -> io::Result<()> {
+        let server = server_config(keys)?;
+        if !self.shared.stops.load(Ordering::SeqCst) {
+            self.shared.endpoint.set_server_config(Some(server.clone()));
+        }
+        *self.shared.server() = server;
+        for association in self.associations() {
+            if !keys.peers.contains(&association.peer) {
+                association.connection.close(Close::Unlisted.code(), &[]);
+            }
+        }
+        Ok(())
     }
 
     /// Accepts no more associations; established ones continue.
@@ -284,12 +318,8 @@ async fn greet(
         Some(error) => words(&error),
         None => "no greeting".to_owned(),
     };
-    let identity = connection
-        .peer_identity()
-        .and_then(|identity| identity.downcast::<Vec<CertificateDer<'static>>>().ok());
     // The verifier has accepted the key before.
-    let peer = identity.and_then(|keys| PublicKey::of_peer(&keys));
-    let peer = peer.ok_or_else(|| "no key".to_owned())?;
+    let peer = PublicKey::of_connection(&connection).ok_or_else(|| "no key".to_owned())?;
     let Ok((mut send, mut receive)) = connection.accept_bi().await else {
         return Err(lost(&connection));
     };
@@ -320,10 +350,14 @@ async fn greet(
 }
 
 impl Shared {
+    fn server(&self) -> std::sync::MutexGuard<'_, ServerConfig> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Makes an association, which has its own congestion control.
     async fn greet(&self, incoming: Incoming) -> Result<Association, String> {
         let (settings, gate) = self.sending.transport(incoming.remote_address());
-        let mut config = self.server.clone();
+        let mut config = self.server().clone();
         config.transport_config(Arc::new(settings));
         let connecting = incoming
             .accept_with(Arc::new(config))
@@ -364,6 +398,10 @@ impl Shared {
         let take = |datagram| exit.take(datagram);
         let lost = heartbeat::keep(&connection, take, |beat| {
             listed.note_lost(beat.lost);
+            let part = f64::from(beat.part) / f64::from(split::WHOLE);
+            association
+                .gate
+                .limit(Some(part).filter(|part| *part < 1.0));
             if let Some(lost) = beat.lost.filter(|_| !outage) {
                 counters.outages.increment();
                 tracing::info!(%peer, "{}", lost.words("terminal"));

@@ -11,7 +11,7 @@ use crate::tunnel::transport::{HALF_OPEN, HALF_OPEN_SHARE};
 use bytes::BytesMut;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
@@ -34,14 +34,21 @@ pub(crate) struct Accepted {
 }
 
 /// Accepts connections of the fallback until it is dropped.
-#[derive(Debug)]
 pub(crate) struct Listener {
     task: JoinHandle<()>,
+    acceptor: Arc<RwLock<TlsAcceptor>>,
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listener").finish_non_exhaustive()
+    }
 }
 
 #[derive(Clone)]
 struct Shared {
-    acceptor: TlsAcceptor,
+    /// What the next handshake is made with, which a reload changes.
+    acceptor: Arc<RwLock<TlsAcceptor>>,
     settings: Settings,
     handshake: Duration,
     welcome: Welcome,
@@ -61,7 +68,7 @@ impl Listener {
     ) -> (Listener, mpsc::Receiver<Accepted>) {
         let (accepted, arrivals) = mpsc::channel(HALF_OPEN);
         let shared = Shared {
-            acceptor: TlsAcceptor::from(Arc::new(tls)),
+            acceptor: Arc::new(RwLock::new(TlsAcceptor::from(Arc::new(tls)))),
             settings,
             handshake,
             welcome: Welcome {
@@ -72,8 +79,18 @@ impl Listener {
             places: Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS))),
             accepted,
         };
+        let acceptor = Arc::clone(&shared.acceptor);
         let task = tokio::spawn(listen(listener, shared));
-        (Listener { task }, arrivals)
+        (Listener { task, acceptor }, arrivals)
+    }
+
+    /// Makes the next handshakes with these keys.
+    pub(crate) fn hold_to(&self, tls: rustls::ServerConfig) {
+        let mut acceptor = self
+            .acceptor
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *acceptor = TlsAcceptor::from(Arc::new(tls));
     }
 
     /// Takes no more connections and gives up the port; those that exist go on.
@@ -135,7 +152,11 @@ async fn listen(listener: TcpListener, shared: Shared) {
 impl Shared {
     async fn greet(&self, tcp: TcpStream) -> io::Result<(PublicKey, Sender, Receiver)> {
         self.settings.apply(&tcp)?;
-        let mut tls = self.acceptor.accept(tcp).await?;
+        let acceptor = {
+            let acceptor = self.acceptor.read();
+            acceptor.unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        let mut tls = acceptor.accept(tcp).await?;
         let certificates = tls.get_ref().1.peer_certificates();
         // The verifier has accepted the key before.
         let peer = certificates

@@ -5,14 +5,15 @@ use super::carrier;
 use crate::CloseReason;
 use crate::descriptors;
 use crate::tunnel::codec::Welcome;
-use crate::tunnel::keys::SERVER_NAME;
+use crate::tunnel::credentials::Credentials;
+use crate::tunnel::keys::{PublicKey, SERVER_NAME};
 use crate::tunnel::stream::{Receiver, Sender};
+use crate::tunnel::target::Target;
 use crate::tunnel::transport::HALF_OPEN_SHARE;
 use bytes::BytesMut;
 use rustls::pki_types::ServerName;
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
@@ -44,8 +45,8 @@ const AGAIN: [Duration; 5] = [
 
 /// Connections to the hub that are authenticated and carry nothing yet.
 pub(crate) struct Pool {
-    hub: SocketAddr,
-    connector: TlsConnector,
+    target: Arc<Target>,
+    credentials: Arc<Credentials>,
     settings: Settings,
     patience: Duration,
     warm: Mutex<Warm>,
@@ -56,7 +57,7 @@ pub(crate) struct Pool {
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool")
-            .field("hub", &self.hub)
+            .field("hub", self.target.hub())
             .finish_non_exhaustive()
     }
 }
@@ -64,27 +65,40 @@ impl std::fmt::Debug for Pool {
 struct Warm {
     idle: VecDeque<(Sender, Receiver)>,
     target: usize,
+    /// The key of the hub that answered last.
+    peer: Option<PublicKey>,
 }
 
 impl Pool {
     pub(crate) fn new(
-        hub: SocketAddr,
-        tls: rustls::ClientConfig,
+        target: Arc<Target>,
+        credentials: Arc<Credentials>,
         settings: Settings,
         patience: Duration,
     ) -> Pool {
         Pool {
-            hub,
-            connector: TlsConnector::from(Arc::new(tls)),
+            target,
+            credentials,
             settings,
             patience,
             warm: Mutex::new(Warm {
                 idle: VecDeque::new(),
                 target: WARM.0,
+                peer: None,
             }),
             taken: Notify::new(),
             handshakes: Semaphore::new(HANDSHAKES),
         }
+    }
+
+    /// Where the hub is.
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The key of the hub that answered last.
+    pub(crate) fn peer(&self) -> Option<PublicKey> {
+        self.lock().peer
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Warm> {
@@ -110,21 +124,34 @@ impl Pool {
     /// hub, so it does not count towards the patience with it.
     async fn handshake(&self) -> io::Result<(Sender, Receiver)> {
         let _place = self.handshakes.acquire().await.map_err(io::Error::other)?;
+        let addresses = self.target.addresses().await;
+        let patience = self.target.patience(self.patience, addresses.len());
         let handshake = async {
-            let tcp = TcpStream::connect(self.hub).await?;
+            let tcp = self.target.first(addresses, TcpStream::connect).await;
+            let tcp = tcp.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))?;
             if descriptors::is_reserved(&tcp) {
                 return Err(io::Error::from_raw_os_error(libc::EMFILE));
             }
             self.settings.apply(&tcp)?;
             let name = ServerName::try_from(SERVER_NAME).map_err(io::Error::other)?;
-            let mut tls = self.connector.connect(name, tcp).await?;
+            let keys = self.credentials.now();
+            let config = keys
+                .identity
+                .client(&keys.peers)
+                .map_err(io::Error::other)?;
+            let connector = TlsConnector::from(Arc::new(config));
+            let address = tcp.peer_addr()?;
+            let mut tls = connector.connect(name, tcp).await?;
             let mut welcome = [0; Welcome::LENGTH];
             tls.read_exact(&mut welcome).await?;
             Welcome::decode(welcome).map_err(io::Error::other)?;
+            self.target.answered(address);
+            let certificates = tls.get_ref().1.peer_certificates();
+            self.lock().peer = certificates.and_then(PublicKey::of_peer);
             let (sender, receiver) = carrier::carry(TlsStream::from(tls), BytesMut::new());
             Ok((Sender::tls(sender), Receiver::tls(receiver)))
         };
-        tokio::time::timeout(self.patience, handshake)
+        tokio::time::timeout(patience, handshake)
             .await
             .unwrap_or_else(|late| Err(late.into()))
     }
@@ -236,21 +263,23 @@ fn was_turned_away(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tunnel::credentials::Keys;
     use crate::tunnel::keys::Identity;
 
     /// A burst of clients that fills every place must not look like a hub that is gone.
     #[tokio::test(start_paused = true)]
     async fn who_waits_for_a_place_does_not_take_the_hub_for_gone() {
         let identity = Identity::generate().unwrap();
-        let tls = identity.client(&[identity.public()]).unwrap();
+        let peers = vec![identity.public()];
+        let credentials = Credentials::new(Keys { identity, peers });
         let settings = Settings {
             control: "cubic".to_owned(),
             outage: Duration::from_secs(60),
         };
         let patience = Duration::from_secs(10);
         // Nobody listens there: a handshake fails at once.
-        let hub = SocketAddr::from(([127, 0, 0, 1], 1));
-        let pool = Pool::new(hub, tls, settings, patience);
+        let target = Target::new("127.0.0.1:1".parse().unwrap(), Duration::from_secs(1));
+        let pool = Pool::new(target, credentials, settings, patience);
         let places = pool.handshakes.acquire_many(HANDSHAKES as u32).await;
         let waits = tokio::time::timeout(3 * patience, pool.probe()).await;
         assert!(waits.is_err(), "{waits:?}");

@@ -183,6 +183,15 @@ impl Gate {
         state.moved = Instant::now();
     }
 
+    /// Holds what is sent to a part of the rate, whatever it is at the time; `None` does not.
+    pub(super) fn limit(&self, part: Option<f64>) {
+        let rate = part.and_then(|part| {
+            let rate = self.knowledge.rate()?;
+            Some(Rate::from_bps_f64(rate.bps_f64() * part))
+        });
+        self.peer.set_part(rate);
+    }
+
     /// The association is lost: nobody waits any more.
     pub(super) fn close(self: &Arc<Gate>) {
         let mut state = self.lock();

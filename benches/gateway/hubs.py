@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""A terminal with two hubs, the first of which is restarted or killed under load.
+
+    hubs.py
+    hubs.py --how kill --verbose
+
+Two hubs and a terminal over the emulated satellite (20 Mbit/s, 600 ms). Clients use the terminal's
+CONNECT listener: four downloads fill the link; a request for 10 kB begins every 0.1 s, each over a
+connection of its own; a session of 8 s begins every second, and asks and is answered twice a
+second. The first hub gets SIGTERM, lets connections finish for 15 s, ends, and is started again 2 s
+later; or it is killed and started again 2 s later. Both come back to the first one when it has
+answered for 10 s. A request has failed where its answer has not come within 15 s, a session where one
+answer is missing. A restart must be noticed by nobody: exit status 0 where no request waits over
+2 s and no session is reset; 1 otherwise; 2 could not run. What a kill costs is printed only.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from lost import lacks
+
+HERE = Path(__file__).resolve()
+PORT = 9001
+SIZE = 10_000
+EACH_S = 0.1
+SESSION_S = 8.0
+ASKS_S = 0.5
+DOWNLOADS = 4
+BOUND_S = 2.0
+PATIENCE_S = 15.0
+DRAIN = "15 s"
+RETURN = "10 s"
+AWAY_S = 2.0
+# From the start of the clients to the fault.
+BEFORE_S = 10.0
+WORDS = {"restart": "restarted (SIGTERM)", "kill": "killed"}
+
+
+def serve():
+    """`N\\n`: 10 kB. `session\\n`: what comes. `download\\n`: zeros without end."""
+
+    def one(connection):
+        with connection, contextlib.suppress(OSError):
+            asked = b""
+            # What follows may have come with it.
+            while not asked.endswith(b"\n"):
+                more = connection.recv(1)
+                if not more:
+                    return
+                asked += more
+            if asked == b"download\n":
+                while True:
+                    connection.sendall(bytes(1 << 16))
+            if asked == b"session\n":
+                while more := connection.recv(1 << 16):
+                    connection.sendall(more)
+                return
+            connection.sendall(bytes(SIZE))
+
+    listener = socket.create_server(("0.0.0.0", PORT), backlog=256)
+    while True:
+        threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
+
+
+class Clients:
+    """The clients' part, in their namespace."""
+
+    def __init__(self, proxy, server, seconds):
+        self.proxy = proxy
+        self.server = server
+        self.end = time.monotonic() + seconds
+        self.began = time.monotonic()
+        self.requests = []
+        self.sessions = []
+
+    def open(self, first):
+        """A connection with its first bytes, and what is left of the listener's answer."""
+        connection = socket.create_connection(self.proxy, PATIENCE_S)
+        head = f"CONNECT {self.server[0]}:{self.server[1]} HTTP/1.1\r\nHost: x\r\n\r\n"
+        connection.sendall(head.encode() + first)
+        got = b""
+        while b"\r\n\r\n" not in got:
+            more = connection.recv(1 << 16)
+            if not more:
+                raise ConnectionResetError
+            got += more
+        return connection, got.partition(b"\r\n\r\n")[2]
+
+    def request(self, number):
+        """Times to the first byte and to the last; None where they do not come."""
+        at, first, last, length = time.monotonic(), None, None, 0
+        with contextlib.suppress(OSError):
+            connection, got = self.open(f"{number}\n".encode())
+            with connection:
+                connection.settimeout(PATIENCE_S)
+                while True:
+                    if got and first is None:
+                        first = time.monotonic() - at
+                    length += len(got)
+                    got = connection.recv(1 << 16)
+                    if not got:
+                        break
+            if length == SIZE:
+                last = time.monotonic() - at
+        self.requests.append((at - self.began, first, last))
+
+    def session(self):
+        """Asks and is answered for a while; how long it took, and whether all answers came."""
+        at, whole = time.monotonic(), False
+        with contextlib.suppress(OSError):
+            connection, got = self.open(b"session\n")
+            with connection:
+                connection.settimeout(PATIENCE_S)
+                while time.monotonic() < at + SESSION_S:
+                    asked = os.urandom(16)
+                    connection.sendall(asked)
+                    while len(got) < len(asked):
+                        more = connection.recv(1 << 16)
+                        if not more:
+                            raise ConnectionResetError
+                        got += more
+                    if got != asked:
+                        raise ConnectionResetError
+                    got = b""
+                    time.sleep(ASKS_S)
+                connection.shutdown(socket.SHUT_WR)
+                whole = connection.recv(1) == b""
+        self.sessions.append((at - self.began, time.monotonic() - at, whole))
+
+    def download(self):
+        """Again and again."""
+        while time.monotonic() < self.end:
+            with contextlib.suppress(OSError):
+                connection, _ = self.open(b"download\n")
+                with connection:
+                    connection.settimeout(PATIENCE_S)
+                    while time.monotonic() < self.end and connection.recv(1 << 20):
+                        pass
+            time.sleep(0.05)
+
+    def run(self):
+        threads = [threading.Thread(target=self.download) for _ in range(DOWNLOADS)]
+        for thread in threads:
+            thread.start()
+
+        def begin(what, *args):
+            threads.append(threading.Thread(target=what, args=args))
+            threads[-1].start()
+
+        count = 0
+        while time.monotonic() < self.end - SESSION_S:
+            if count % round(1 / EACH_S) == 0:
+                begin(self.session)
+            begin(self.request, count)
+            count += 1
+            time.sleep(max(0, self.began + count * EACH_S - time.monotonic()))
+        for thread in threads:
+            thread.join()
+        json.dump([sorted(self.requests), sorted(self.sessions)], sys.stdout)
+
+
+def used(terminal):
+    """The place of the hub that takes new connections."""
+    hubs = (terminal.status() or {}).get("hubs", [])
+    return next((place for place, hub in enumerate(hubs) if hub["used"]), None)
+
+
+def until(what, happens, seconds=120):
+    end = time.monotonic() + seconds
+    while not happens():
+        if time.monotonic() > end:
+            raise RuntimeError(f"{what} did not happen")
+        time.sleep(0.02)
+
+
+def measure(how, verbose):
+    from boxes import CONNECT, Box, Way, proxy, stop
+    from topology import HUB_SATELLITE, SERVER, TERMINAL, Link, Topology
+
+    roles = ("hub", "hub2", "terminal")
+    way = Way("two hubs, CONNECT", roles, proxy("connect", CONNECT), early=True)
+    seconds = {"restart": 60.0, "kill": 45.0}[how] + SESSION_S
+    with Topology("hubs", Link(rate="20 Mbit/s", rtt="600 ms")) as net:
+        net.start("server", [sys.executable, HERE, "--serve"])
+        made = {role: Box(net, role, way, drain=DRAIN) for role in roles}
+        keys = {role: box.key() for role, box in made.items()}
+        addresses = [f"{HUB_SATELLITE}:4433", f"{HUB_SATELLITE}:4434"]
+        try:
+            for role, address in zip(roles, addresses):
+                made[role].configure([keys["terminal"]], [address])
+                made[role].start()
+            terminal = made["terminal"]
+            terminal.tunnel = [f'return_after = "{RETURN}"']
+            terminal.configure([keys["hub"], keys["hub2"]], addresses)
+            terminal.start()
+            for box in made.values():
+                box.ready()
+            until("the first hub", lambda: used(terminal) == 0)
+            hubs = lambda: terminal.status()["hubs"]  # noqa: E731
+            until("both hubs", lambda: all(hub["state"] == "up" for hub in hubs()))
+            parts = [(TERMINAL, CONNECT), (SERVER, PORT), seconds]
+            run = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE)]
+            argv = [*run, "--ask", json.dumps(parts)]
+            client = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+            time.sleep(BEFORE_S)
+            first, begin = made["hub"], time.monotonic()
+            if how == "kill":
+                first.kill()
+            else:
+                first.process.send_signal(signal.SIGTERM)
+            until("the change", lambda: used(terminal) == 1)
+            left = time.monotonic() - begin
+            first.process.wait(60)
+            ended = time.monotonic() - begin
+            time.sleep(AWAY_S)
+            first.start()
+            until("the way back", lambda: used(terminal) == 0)
+            back = time.monotonic() - begin - ended - AWAY_S
+            requests, sessions = json.loads(client.communicate(timeout=120)[0])
+            if verbose:
+                for row in requests:
+                    print(*row, file=sys.stderr)
+                for role, box in made.items():
+                    print(f"--- {role}\n{box.log()}", file=sys.stderr)
+            return requests, sessions, left, ended, back
+        finally:
+            stop(made)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--how", action="append", choices=list(WORDS))
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--ask", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.serve:
+        serve()
+    if args.ask:
+        proxy, server, seconds = json.loads(args.ask)
+        Clients(tuple(proxy), tuple(server), seconds).run()
+        return 0
+    if lacking := lacks():
+        print(f"two hubs need {lacking}", file=sys.stderr)
+        return 2
+    print(
+        "| the first hub | requests | failed | later than 2 s | longest wait before, s | and from then "
+        "on, s | sessions | reset | left after, s | ended after, s | back after, s | load |"
+    )
+    print("|---" * 12 + "|")
+    bad = False
+    for how in args.how or WORDS:
+        requests, sessions, left, ended, back = measure(how, args.verbose)
+        waits = [(at, first) for at, first, last in requests if last is not None]
+        before = [wait for at, wait in waits if at < BEFORE_S - PATIENCE_S / 5]
+        then = [wait for at, wait in waits if at >= BEFORE_S - PATIENCE_S / 5]
+        failed, late = len(requests) - len(waits), sum(wait > BOUND_S for _, wait in waits)
+        reset = sum(not whole for _, _, whole in sessions)
+        bad |= how == "restart" and bool(failed or late or reset)
+        print(
+            f"| {WORDS[how]} | {len(requests)} | {failed} | {late} | {max(before, default=0):.2f} "
+            f"| {max(then, default=0):.2f} | {len(sessions)} | {reset} | {left:.2f} | {ended:.1f} "
+            f"| {back:.1f} | {os.getloadavg()[0]:.1f} |",
+            flush=True,
+        )
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,363 @@
+//! The hubs of a terminal: an association with each, and the one that takes new connections.
+//!
+//! All of them stand, so that each hub's health is known and a change costs no round trip; those that
+//! are not in use carry heartbeats only. They share the rate of the link and the memory. Which one
+//! takes new connections is decided in [`choice`](super::choice); what is open stays with the hub
+//! that it was opened at.
+
+use super::choice::{Seen, choose};
+use super::claims::Claims;
+use super::client::{Client, Common};
+use super::split::split;
+use super::{Health, Status};
+use crate::CloseReason;
+use crate::config::{Config, Tunnel};
+use crate::operate::SharedState;
+use crate::operate::state::HubState;
+use crate::tunnel::codec::Hello;
+use crate::tunnel::credentials::{Credentials, Keys};
+use crate::tunnel::stream::{Receiver, Sender};
+use crate::tunnel::transport::Sending;
+use crate::udp::Entrance;
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+/// Time in addition to that of the handshakes, from the start, in which a better hub is taken as soon
+/// as it answers: the first one to answer need not be the preferred one.
+const START: Duration = Duration::from_secs(1);
+/// How often the link is divided among hubs that send at the same time.
+const DIVIDED: Duration = Duration::from_millis(500);
+/// Longest time until the hubs are shown anew.
+const SHOWN: Duration = Duration::from_secs(1);
+
+/// The terminal's side: an association with each of its hubs.
+#[derive(Debug)]
+pub struct Hubs {
+    shared: Arc<Shared>,
+    tasks: [JoinHandle<()>; 3],
+}
+
+#[derive(Debug)]
+struct Shared {
+    common: Common,
+    /// Until then a better hub is taken at once.
+    settles: Instant,
+    hubs: Mutex<Vec<Entry>>,
+    /// The one that takes new connections.
+    current: watch::Sender<Arc<Client>>,
+    status: watch::Sender<Status>,
+    changed: Arc<Notify>,
+}
+
+/// One hub.
+#[derive(Debug)]
+struct Entry {
+    client: Arc<Client>,
+    status: watch::Receiver<Status>,
+    /// Tells of its changes.
+    follower: JoinHandle<()>,
+    /// When it was taken off the list, if it was.
+    retired: Option<Instant>,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.follower.abort();
+    }
+}
+
+impl Entry {
+    fn start(client: Client, changed: &Arc<Notify>) -> Entry {
+        let (status, mut changes) = (client.status(), client.status());
+        let changed = Arc::clone(changed);
+        let follower = tokio::spawn(async move {
+            while changes.changed().await.is_ok() {
+                changed.notify_one();
+            }
+        });
+        Entry {
+            client: Arc::new(client),
+            status,
+            follower,
+            retired: None,
+        }
+    }
+
+    /// What counts of it in the choice. One that is taken off the list carries connections only while
+    /// no other can.
+    fn seen(&self, status: &Status) -> Seen {
+        let health = match status.health {
+            Health::Up | Health::Fallback if self.retired.is_some() => Health::Outage,
+            health => health,
+        };
+        Seen {
+            health,
+            since: status.since,
+        }
+    }
+}
+
+impl Hubs {
+    /// Begins to connect to all of them. It is called in a runtime of tokio.
+    ///
+    /// # Errors
+    /// There is none, or the congestion control cannot run over QUIC.
+    pub fn start(
+        config: &Config,
+        tunnel: &Tunnel,
+        keys: Keys,
+        hello: Hello,
+        state: &Arc<SharedState>,
+    ) -> io::Result<Hubs> {
+        let common = Common {
+            state: Arc::clone(state),
+            credentials: Credentials::new(keys),
+            hello,
+            sending: Arc::new(Sending::new(config, tunnel, state)?),
+            claims: Claims::default(),
+            entrance: Entrance::new(state),
+        };
+        let changed = Arc::new(Notify::new());
+        let start = |hub| Entry::start(Client::start(config, tunnel, hub, &common), &changed);
+        let hubs: Vec<Entry> = tunnel.hubs.iter().map(start).collect();
+        let first = hubs.first().map(|entry| Arc::clone(&entry.client));
+        let first = first.ok_or_else(|| io::Error::other("a terminal needs a hub"))?;
+        common.entrance.prefer(first.owner());
+        let shared = Arc::new(Shared {
+            common,
+            settles: Instant::now() + 4 * config.link.rtt + START,
+            hubs: Mutex::new(hubs),
+            current: watch::Sender::new(first),
+            status: watch::Sender::new(Status::new()),
+            changed,
+        });
+        let tasks = [
+            tokio::spawn(choose_always(Arc::clone(&shared))),
+            tokio::spawn(follow(Arc::clone(&shared))),
+            tokio::spawn(divide(Arc::clone(&shared))),
+        ];
+        Ok(Hubs { shared, tasks })
+    }
+
+    /// How the hub in use answers, as it changes.
+    #[must_use]
+    pub fn status(&self) -> watch::Receiver<Status> {
+        self.shared.status.subscribe()
+    }
+
+    /// The flows of UDP.
+    pub(crate) fn udp(&self) -> &Arc<Entrance> {
+        &self.shared.common.entrance
+    }
+
+    /// Opens a stream to the hub in use, or takes a connection of the fallback; waits up to `patience`
+    /// for either. Where another hub takes its place meanwhile, to that one.
+    ///
+    /// # Errors
+    /// None of them answers.
+    pub async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), CloseReason> {
+        let mut current = self.shared.current.subscribe();
+        let open = async {
+            loop {
+                let client = Arc::clone(&current.borrow_and_update());
+                let opened = tokio::select! {
+                    biased;
+                    opened = client.open(patience) => opened,
+                    Ok(()) = current.changed() => continue,
+                };
+                // It may have been left in the same moment.
+                if opened.is_ok() || !current.has_changed().unwrap_or(false) {
+                    return opened;
+                }
+            }
+        };
+        let opened = tokio::time::timeout(patience, open).await;
+        opened.unwrap_or(Err(CloseReason::PeerGone))
+    }
+
+    /// Closes all associations and makes no others; streams that are open are cut.
+    pub async fn stop(&self) {
+        self.abort();
+        let clients = self.shared.clients();
+        for client in clients {
+            client.stop().await;
+        }
+    }
+
+    fn abort(&self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Hubs {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}
+
+/// Keeps the best hub in use until it is cancelled.
+async fn choose_always(shared: Arc<Shared>) {
+    loop {
+        let again = shared.choose();
+        let shown = Instant::now() + SHOWN;
+        let next = again.map_or(shown, |again| again.min(shown));
+        tokio::select! {
+            () = shared.changed.notified() => {}
+            () = tokio::time::sleep_until(next.into()) => {}
+        }
+    }
+}
+
+/// Follows the configuration until it is cancelled.
+async fn follow(shared: Arc<Shared>) {
+    let mut configs = shared.common.state.follow_config();
+    while configs.changed().await.is_ok() {
+        let config = Arc::clone(&configs.borrow_and_update());
+        if let Some(tunnel) = &config.tunnel {
+            shared.renew(&config, tunnel);
+        }
+    }
+}
+
+/// Divides the link among hubs that send at the same time, until it is cancelled.
+async fn divide(shared: Arc<Shared>) {
+    let mut before: HashMap<usize, u64> = HashMap::new();
+    let mut ticks = tokio::time::interval(DIVIDED);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut last = Instant::now();
+    loop {
+        ticks.tick().await;
+        let clients = shared.clients();
+        let arrived: Vec<_> = clients.iter().map(|client| client.arrived()).collect();
+        let millis = u64::try_from(last.elapsed().as_millis())
+            .unwrap_or(u64::MAX)
+            .max(1);
+        last = Instant::now();
+        let rate = |now: &Option<(usize, u64)>| {
+            let (id, bytes) = (*now)?;
+            Some(1000 * (bytes - before.get(&id).copied().unwrap_or(bytes).min(bytes)) / millis)
+        };
+        let rates: Vec<u64> = arrived.iter().map(|now| rate(now).unwrap_or(0)).collect();
+        for (client, part) in clients.iter().zip(split(&rates)) {
+            client.tell_part(part);
+        }
+        before = arrived.into_iter().flatten().collect();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.hubs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn clients(&self) -> Vec<Arc<Client>> {
+        let hubs = self.lock();
+        hubs.iter().map(|entry| Arc::clone(&entry.client)).collect()
+    }
+
+    /// Puts the best hub in use and shows them all; returns when there may be a better one.
+    fn choose(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let config = self.common.state.config();
+        let steady = match &config.tunnel {
+            Some(tunnel) if now >= self.settles => tunnel.return_after,
+            _ => Duration::ZERO,
+        };
+        let hubs = self.lock();
+        let seen: Vec<Status> = hubs.iter().map(|it| it.status.borrow().clone()).collect();
+        let current = Arc::clone(&self.current.borrow());
+        let place = hubs.iter().position(|it| Arc::ptr_eq(&it.client, &current));
+        let short = hubs.iter().zip(&seen).map(|(it, status)| it.seen(status));
+        let choice = choose(&short.collect::<Vec<_>>(), place, now, steady);
+        let (Some(chosen), Some(status)) = (hubs.get(choice.hub), seen.get(choice.hub)) else {
+            return None;
+        };
+        if !Arc::ptr_eq(&chosen.client, &current) {
+            if hubs.len() > 1 {
+                let hub = chosen.client.hub();
+                tracing::info!(%hub, instead_of = %current.hub(), "new connections go to another hub");
+            }
+            self.common.state.counters.hubs_changed.increment();
+            self.current.send_replace(Arc::clone(&chosen.client));
+            self.common.entrance.prefer(chosen.client.owner());
+        }
+        self.status.send_if_modified(|shown| {
+            let changed = shown != status;
+            shown.clone_from(status);
+            changed
+        });
+        for (at, entry) in hubs.iter().enumerate() {
+            entry.client.relax(at != choice.hub && status.serves());
+        }
+        let show = |(at, (entry, status)): (usize, (&Entry, &Status))| HubState {
+            hub: entry.client.hub().to_string(),
+            address: entry.client.address(),
+            health: status.health,
+            since: status.since,
+            rtt: status.rtt.filter(|_| status.health != Health::Down),
+            reason: status.reason.clone(),
+            used: at == choice.hub,
+        };
+        let shown = hubs.iter().zip(&seen).enumerate();
+        let shown = shown.filter(|(at, (it, _))| it.retired.is_none() || *at == choice.hub);
+        self.common.state.note_hubs(shown.map(show).collect());
+        choice.again
+    }
+
+    /// Takes another configuration: keys, and the list of hubs. What is open at a hub that is no longer
+    /// in it may finish, for as long as at a stop.
+    fn renew(self: &Arc<Shared>, config: &Config, tunnel: &Tunnel) {
+        if let Some(keys) = self.common.credentials.renew(tunnel) {
+            for client in self.clients() {
+                client.hold_to(&keys);
+            }
+        }
+        let mut hubs = self.lock();
+        let mut old = std::mem::take(&mut *hubs);
+        for hub in &tunnel.hubs {
+            let kept = old.iter().position(|entry| entry.client.hub() == hub);
+            let mut entry = match kept {
+                Some(at) => old.swap_remove(at),
+                None => {
+                    let client = Client::start(config, tunnel, hub, &self.common);
+                    Entry::start(client, &self.changed)
+                }
+            };
+            entry.retired = None;
+            hubs.push(entry);
+        }
+        for mut entry in old {
+            if entry.retired.is_none() {
+                let since = *entry.retired.insert(Instant::now());
+                let client = Arc::clone(&entry.client);
+                let drain = config.limits.drain;
+                tokio::spawn(Arc::clone(self).retire(client, since, drain));
+            }
+            hubs.push(entry);
+        }
+        drop(hubs);
+        self.changed.notify_one();
+    }
+
+    /// Ends the association with a hub that was taken off the list, unless it is on it again by then.
+    async fn retire(self: Arc<Shared>, client: Arc<Client>, since: Instant, drain: Duration) {
+        tokio::time::sleep(drain).await;
+        {
+            let mut hubs = self.lock();
+            let is_it =
+                |entry: &Entry| Arc::ptr_eq(&entry.client, &client) && entry.retired == Some(since);
+            let Some(at) = hubs.iter().position(is_it) else {
+                return;
+            };
+            hubs.remove(at);
+        }
+        client.stop().await;
+        self.changed.notify_one();
+    }
+}
