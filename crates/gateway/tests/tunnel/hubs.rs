@@ -2,6 +2,7 @@
 
 use crate::bed::{ANY, Keys, Proxy, connect};
 use crate::closes::{echo, server};
+use crate::udp;
 use bentpipe_gateway::config::Config;
 use bentpipe_gateway::hub::Hub;
 use bentpipe_gateway::operate::SharedState;
@@ -124,6 +125,32 @@ async fn until(what: &str, mut happens: impl FnMut() -> bool) {
 async fn is_reset(mut client: TcpStream) {
     let read = timeout(SOON, client.read(&mut [0; 10])).await.unwrap();
     assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+}
+
+/// A flow of UDP goes on over the next hub, which learns of it from its next datagram.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn udp_goes_on_over_the_next_hub() {
+    let keys = Keys::make();
+    let (first, second) = (
+        OneHub::start(&keys, "first"),
+        OneHub::start(&keys, "second"),
+    );
+    let (server, _, _server) = udp::echo().await;
+    let hubs = [first.address.to_string(), second.address.to_string()];
+    let peers = [&first.key[..], &second.key];
+    let ship = Ship::start(keys, &hubs, &peers, "").await;
+    ship.uses(0).await;
+    let client = udp::client(&ship.terminal, server, b"one").await;
+    let mut answer = [0; 8];
+    let answered = timeout(SOON, client.recv(&mut answer)).await;
+    assert_eq!(&answer[..answered.unwrap().unwrap()], b"one");
+    assert_eq!(first.state.counters.udp_flows.get(), 1);
+    first.hub.drain().await;
+    ship.uses(1).await;
+    client.send(b"two").await.unwrap();
+    let answered = timeout(SOON, client.recv(&mut answer)).await;
+    assert_eq!(&answer[..answered.unwrap().unwrap()], b"two");
+    assert_eq!(second.state.counters.udp_flows.get(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,7 @@
 //! UDP through the association.
 
 use crate::bed::{ANY, Bed, Task};
+use bentpipe_gateway::terminal::Terminal;
 use bentpipe_gateway::udp::Arrival;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server that sends every datagram back, and how many it has had.
-async fn echo() -> (SocketAddr, Arc<AtomicU64>, Task) {
+pub(crate) async fn echo() -> (SocketAddr, Arc<AtomicU64>, Task) {
     let socket = UdpSocket::bind(ANY).await.unwrap();
     let address = socket.local_addr().unwrap();
     let count = Arc::new(AtomicU64::new(0));
@@ -29,7 +30,7 @@ async fn echo() -> (SocketAddr, Arc<AtomicU64>, Task) {
 }
 
 /// A client whose first datagram, to `server`, has reached the terminal.
-async fn client(bed: &Bed, server: SocketAddr, first: &[u8]) -> UdpSocket {
+pub(crate) async fn client(terminal: &Terminal, server: SocketAddr, first: &[u8]) -> UdpSocket {
     let client = UdpSocket::bind(ANY).await.unwrap();
     let socket = UdpSocket::bind(ANY).await.unwrap();
     client.connect(socket.local_addr().unwrap()).await.unwrap();
@@ -42,7 +43,7 @@ async fn client(bed: &Bed, server: SocketAddr, first: &[u8]) -> UdpSocket {
         tos: 0,
         keep_source: false,
     };
-    bed.terminal.serve_udp(arrival, first);
+    terminal.serve_udp(arrival, first);
     client
 }
 
@@ -74,7 +75,7 @@ async fn datagrams_go_to_the_server_and_back() {
     let bed = Bed::start("").await;
     carried(&bed).await;
     let (server, count, _server) = echo().await;
-    let client = client(&bed, server, b"").await;
+    let client = client(&bed.terminal, server, b"").await;
     assert_eq!(next(&client).await, b"");
     for length in [1, 1200, 1400, 1452, 9000, 60_000] {
         client.send(&payload(length)).await.unwrap();
@@ -97,7 +98,7 @@ async fn a_flow_goes_on_after_one_of_the_boxes_has_forgotten_it() {
     let bed = Bed::start_with_hub("[udp]\nidle = \"300 ms\"\n").await;
     carried(&bed).await;
     let (server, _, _server) = echo().await;
-    let client = client(&bed, server, b"first").await;
+    let client = client(&bed.terminal, server, b"first").await;
     assert_eq!(next(&client).await, b"first");
     tokio::time::sleep(Duration::from_millis(800)).await;
     // The hub says that it does not know the flow, and the datagram is lost.
@@ -113,7 +114,7 @@ async fn a_flow_without_answers_has_short_headers_soon() {
     let bed = Bed::start("").await;
     carried(&bed).await;
     let silent = UdpSocket::bind(ANY).await.unwrap();
-    let client = client(&bed, silent.local_addr().unwrap(), &[1; 100]).await;
+    let client = client(&bed.terminal, silent.local_addr().unwrap(), &[1; 100]).await;
     let sent = || bed.state.counters.udp_bytes_to_satellite.get();
     let one = async {
         loop {
@@ -137,8 +138,8 @@ async fn a_server_that_is_forbidden_gets_nothing() {
     let (server, count, _server) = echo().await;
     // The policy of the bed allows loopback, in IPv4.
     let forbidden: SocketAddr = ([169, 254, 169, 254], server.port()).into();
-    let _other = client(&bed, forbidden, b"x").await;
-    let client = client(&bed, server, b"y").await;
+    let _other = client(&bed.terminal, forbidden, b"x").await;
+    let client = client(&bed.terminal, server, b"y").await;
     assert_eq!(next(&client).await, b"y");
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
