@@ -131,11 +131,11 @@ counters! {
     Counter udp_flows_forgotten: Count, "flows of UDP that were forgotten for new ones, because there were too many";
     Counter udp_to_satellite: Count, "datagrams of UDP that went into the satellite link";
     Counter udp_from_satellite: Count, "datagrams of UDP that came out of the satellite link";
-    Counter udp_bytes_to_satellite: Bytes, "what they were, with a few bytes each that say whose they are";
-    Counter udp_bytes_from_satellite: Bytes, "payload of UDP that came out of the satellite link";
+    Counter bytes_udp_to_satellite: Bytes, "what they were, with a few bytes each that say whose they are";
+    Counter bytes_udp_from_satellite: Bytes, "payload of UDP that came out of the satellite link";
     Counter udp_dropped: Count, "datagrams of UDP that were dropped: beyond what their subscriber has of the link, or while nothing carries them";
     Counter udp_too_long: Count, "datagrams of UDP that were dropped because the path between the boxes carries shorter ones only, or parts of one";
-    Gauge beside: BitsPerSecond, "what leaves beside the tunnel through the interfaces to the satellite that `[link]` names, IP packets and all";
+    Gauge beside_bits_per_second: BitsPerSecond, "what leaves beside the tunnel through the interfaces to the satellite that `[link]` names, IP packets and all";
     Gauge memory_held: Bytes, "payload that is held for connections: sent and not acknowledged, or not read by its host";
     Gauge readers_stalled: Count, "connections whose host takes nothing of what has arrived for it";
     Counter readers_cut: Count, "connections cut because their host took nothing and memory was short";

@@ -146,7 +146,7 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
             ),
         ));
     }
-    let beside = count("beside");
+    let beside = count("beside_bits_per_second");
     if beside > 0 {
         lines.push(row("beside it", &brief(beside as f64, "bit/s")));
     }
@@ -288,7 +288,7 @@ mod tests {
                 "packets_sent": 1000, "packets_lost": 10, "mtu_bytes": 1452,
             }],
             "counters": { "connections_active": 3, "bytes_to_satellite": 5000,
-                "udp_flows": 9, "udp_flows_active": 4, "udp_dropped": 2, "beside": 1_200_000 },
+                "udp_flows": 9, "udp_flows_active": 4, "udp_dropped": 2, "beside_bits_per_second": 1_200_000 },
             "cut": { "refused": 2, "reset": 0 },
             "memory_resident_bytes": 12_300_000, "descriptors": 20,
             "findings": [{ "what": "MTU", "severity": "warning", "found": "x", "remedy": "y" }],

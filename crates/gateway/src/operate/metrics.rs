@@ -204,14 +204,10 @@ mod tests {
     use super::*;
     use crate::config::config_from_str;
 
-    #[test]
-    fn the_page_is_in_the_format_of_prometheus() {
-        let text_of = "role = \"hub\"\n[tunnel]\npeers = [\"k\"]\n";
+    /// A gateway with two hubs.
+    fn state() -> std::sync::Arc<SharedState> {
+        let text_of = "role = \"hub\"\nlink.rate = \"1 Mbit/s\"\n[tunnel]\npeers = [\"k\"]\n";
         let state = SharedState::new(&config_from_str(text_of).unwrap());
-        state.counters.bytes_to_satellite.add(7);
-        state.counters.cut(crate::CloseReason::Refused).increment();
-        let holder = crate::usage::Holder::default();
-        state.usages().join(holder, &state.config()).sent(3);
         let hub = |name: &str, health, used| HubState {
             hub: name.to_owned(),
             address: None,
@@ -225,6 +221,48 @@ mod tests {
             hub("one:4433", Health::Draining, false),
             hub("two:4433", Health::Fallback, true),
         ]);
+        state
+    }
+
+    /// What `packaging/grafana/gateway.json` draws is there.
+    #[test]
+    fn the_dashboard_asks_for_what_is_served() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../packaging/grafana/gateway.json"
+        );
+        let dashboard = std::fs::read_to_string(file).unwrap();
+        let dashboard: serde_json::Value = serde_json::from_str(&dashboard).unwrap();
+        let page = text(&state());
+        let mut asked = 0;
+        for panel in dashboard["panels"].as_array().unwrap() {
+            for target in panel["targets"].as_array().unwrap() {
+                let query = target["expr"].as_str().unwrap();
+                for rest in query.split(PREFIX).skip(1) {
+                    let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
+                    let name = rest.split(|c| !is_name(c)).next().unwrap();
+                    let head = format!("# TYPE {PREFIX}{name} ");
+                    assert!(page.contains(&head), "{PREFIX}{name} of {query}");
+                    // Counters are drawn by their rate.
+                    let grows = page.contains(&format!("{head}counter"));
+                    assert_eq!(
+                        grows,
+                        query.contains("rate(") || query.contains("increase(")
+                    );
+                    asked += 1;
+                }
+            }
+        }
+        assert!(asked > 25, "{asked}");
+    }
+
+    #[test]
+    fn the_page_is_in_the_format_of_prometheus() {
+        let state = state();
+        state.counters.bytes_to_satellite.add(7);
+        state.counters.cut(crate::CloseReason::Refused).increment();
+        let holder = crate::usage::Holder::default();
+        state.usages().join(holder, &state.config()).sent(3);
         let page = text(&state);
         for line in [
             "# TYPE bentpipe_gateway_to_satellite_bytes_total counter",

@@ -113,7 +113,7 @@ async fn watch(
         let bytes_per_second = others.look(now, sent);
         if let Some(state) = state.upgrade() {
             let shown = Rate::from_bps_f64(bytes_per_second * 8.0);
-            state.counters.beside.set(shown.bps());
+            state.counters.beside_bits_per_second.set(shown.bps());
         }
         if let Some(rate) = knowledge.told() {
             knowledge.note_beside(left(rate, bytes_per_second, most));

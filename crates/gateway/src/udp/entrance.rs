@@ -159,7 +159,7 @@ impl Entrance {
                     entry.known.store(association, Relaxed);
                     let counters = &self.state.counters;
                     counters.udp_from_satellite.increment();
-                    counters.udp_bytes_from_satellite.add(payload.len() as u64);
+                    counters.bytes_udp_from_satellite.add(payload.len() as u64);
                     entry.flow.send(&payload);
                 }
                 // Its end is told so that the hub does not go on to send.

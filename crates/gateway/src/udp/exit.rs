@@ -128,7 +128,7 @@ impl Exit {
     fn forward(&self, entry: &Entry, payload: &[u8]) {
         let counters = &self.state.counters;
         counters.udp_from_satellite.increment();
-        counters.udp_bytes_from_satellite.add(payload.len() as u64);
+        counters.bytes_udp_from_satellite.add(payload.len() as u64);
         entry.flow.send(payload);
     }
 

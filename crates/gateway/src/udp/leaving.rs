@@ -41,7 +41,7 @@ pub(crate) async fn leave(connection: Connection, gate: Arc<Gate>, state: Arc<Sh
         }
         if let Some(member) = member {
             member.sent(length);
-            counters.udp_bytes_to_satellite.add(length);
+            counters.bytes_udp_to_satellite.add(length);
             counters.udp_to_satellite.increment();
         }
     }

@@ -115,7 +115,7 @@ async fn a_flow_without_answers_has_short_headers_soon() {
     carried(&bed).await;
     let silent = UdpSocket::bind(ANY).await.unwrap();
     let client = client(&bed.terminal, silent.local_addr().unwrap(), &[1; 100]).await;
-    let sent = || bed.state.counters.udp_bytes_to_satellite.get();
+    let sent = || bed.state.counters.bytes_udp_to_satellite.get();
     let one = async {
         loop {
             let before = sent();
