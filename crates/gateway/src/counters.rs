@@ -149,6 +149,7 @@ counters! {
     Gauge fallback_active: Count, "other boxes that are reached by TLS over TCP now";
     Counter reloads: Count, "configurations that were put into force while running";
     Counter reloads_refused: Count, "configurations that were refused while running, because of an error in the file";
+    Counter records_dropped: Count, "connections and flows of UDP of which no record was written, because the disk did not keep up";
     Counter log_lines_suppressed: Count, "lines that were not logged because too many of their kind came in a short time";
 }
 

@@ -3,6 +3,7 @@
 
 use crate::config::{Config, Tunnel};
 use crate::operate::SharedState;
+use crate::operate::records::Record;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
@@ -22,7 +23,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -336,6 +337,7 @@ impl Engine {
             .urgency(&open.destination, None, &config.priority);
         sender.classify(open.urgency.unwrap_or(own), subscriber, &member);
         receiver.classify(&member);
+        let began = Instant::now();
         let closed = match self.begin(&open, &mut sender).await {
             Ok(tcp) => {
                 let (toward, early, meter) = (Toward::Server, Bytes::new(), Meter::default());
@@ -351,6 +353,17 @@ impl Engine {
                 }
             }
         };
+        self.state.record(|| Record {
+            protocol: "tcp",
+            client: open.source,
+            server: open.destination.to_string(),
+            subscriber: Some(subscriber.to_string()),
+            terminal: Some(terminal.to_string()),
+            began,
+            up: closed.up,
+            down: closed.down,
+            cut: closed.cut,
+        });
         match closed.cut {
             None => counters.connections_ended.increment(),
             Some(why) => counters.cut(why).increment(),

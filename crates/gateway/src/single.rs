@@ -11,6 +11,7 @@ mod side;
 
 use crate::entry::{self, Arrival, Listener};
 use crate::operate::SharedState;
+use crate::operate::records::Record;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Pipes, Timeouts};
 use crate::{CloseReason, Destination, Open};
@@ -19,6 +20,7 @@ use side::{Satellite, dialer, prepare};
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -175,14 +177,28 @@ impl Shared {
             _place: place,
         };
         counters.connections_active.increment();
+        let began = Instant::now();
+        let destination = arrival.open.destination.clone();
         match self.establish(arrival).await {
             Ok((client, server, early)) => {
                 tokio::spawn(async move {
                     let meter = Meter::default();
                     meter.count_up(early);
+                    let address = client.peer_addr().ok();
                     let (pipes, timeouts) = (&open.shared.pipes, &open.shared.timeouts);
                     let closed = relay::splice(client, server, pipes, timeouts, &meter).await;
                     open.shared.count(closed);
+                    open.shared.state.record(|| Record {
+                        protocol: "tcp",
+                        client: address,
+                        server: destination.to_string(),
+                        subscriber: None,
+                        terminal: None,
+                        began,
+                        up: closed.up,
+                        down: closed.down,
+                        cut: closed.cut,
+                    });
                 });
             }
             Err(why) => counters.cut(why).increment(),

@@ -6,6 +6,7 @@ use crate::descriptors;
 use crate::entry::Arrival;
 use crate::intercept::Plan;
 use crate::operate::SharedState;
+use crate::operate::records::Record;
 use crate::relay::{self, Closed, Meter, Timeouts, Toward};
 use crate::tunnel::association::{Health, Hubs, Status};
 use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
@@ -17,7 +18,7 @@ use crate::{CloseReason, sys, udp};
 use bytes::Bytes;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -85,8 +86,25 @@ impl Terminal {
             return cut_before(CloseReason::Limit);
         }
         counters.connections_opened.increment();
-        let meter = Meter::default();
+        let (began, meter) = (Instant::now(), Meter::default());
+        let client = arrival.tcp.peer_addr().ok();
+        let server = arrival.open.destination.clone();
         let closed = self.carry(arrival, &meter).await;
+        self.state.record(|| {
+            let subscribers = &self.state.config().subscribers;
+            let subscriber = client.map(|client| Subscriber::of(client.ip(), subscribers));
+            Record {
+                protocol: "tcp",
+                client,
+                server: server.to_string(),
+                subscriber: subscriber.map(|it| it.to_string()),
+                terminal: None,
+                began,
+                up: closed.up,
+                down: closed.down,
+                cut: closed.cut,
+            }
+        });
         match closed.cut {
             None => counters.connections_ended.increment(),
             Some(why) => counters.cut(why).increment(),

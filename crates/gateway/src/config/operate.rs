@@ -22,6 +22,8 @@ pub struct Log {
     pub level: Level,
     /// Lines of JSON instead of text.
     pub json: bool,
+    /// The file for records of connections and flows.
+    pub flows: Option<PathBuf>,
     /// The folder for qlog files of associations.
     pub qlog: Option<PathBuf>,
 }
@@ -84,6 +86,8 @@ bentpipe_document::table! {
     level: Level { all Level::WORDS }, default "info";
     /// lines of text or of JSON
     format: bool { "text" => false, "json" => true }, default "text";
+    /// a file to which a line of JSON is appended for each connection and each flow of UDP when it ends: who, whereto, how much, how long and how it ended; a reload opens it anew, so that it can be rotated
+    flows: String [Kind::File], or "none is written";
     /// the folder into which a qlog file of the associations of each process is written, for qvis or Wireshark; it grows without limit
     qlog: String [Kind::File], or "none is written";
 }
@@ -106,6 +110,7 @@ pub(super) fn log(reading: &Reading<'_>, table: LogTable) -> Result<Log, Reporte
     Ok(Log {
         level: table.level?.value,
         json: table.format?.value,
+        flows: table.flows?.map(|file| reading.path(&file.value)),
         qlog: table.qlog?.map(|folder| reading.path(&folder.value)),
     })
 }

@@ -8,6 +8,7 @@ pub mod log;
 pub mod metrics;
 pub mod notify;
 pub mod qlog;
+pub(crate) mod records;
 pub mod reload;
 pub mod state;
 

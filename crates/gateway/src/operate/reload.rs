@@ -32,6 +32,7 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     );
     live("[limits] drain", old.limits.drain != new.limits.drain);
     live("[log] level", old.log.level != new.log.level);
+    live("[log] flows", old.log.flows != new.log.flows);
     if let (Some(old), Some(new)) = (&old.tunnel, &new.tunnel) {
         live("[tunnel] address", old.hubs != new.hubs);
         live(

@@ -1,6 +1,7 @@
 //! The board: state that the running parts publish for the operator, and settings that the operator
 //! changes while they run.
 
+use super::records::{Record, Records};
 use crate::config::Config;
 use crate::counters::{Counters, Described};
 use crate::tunnel::association::{Health, Lost};
@@ -120,6 +121,7 @@ pub struct SharedState {
     hubs: Mutex<Vec<HubState>>,
     rate: watch::Sender<Option<Rate>>,
     usages: Arc<Usages>,
+    records: Records,
 }
 
 impl fmt::Debug for SharedState {
@@ -170,6 +172,8 @@ impl SharedState {
     /// The state of a gateway that starts now.
     #[must_use]
     pub fn new(config: &Config) -> Arc<SharedState> {
+        let records = Records::default();
+        records.hold_to(config.log.flows.as_deref());
         Arc::new(SharedState {
             counters: Counters::default(),
             config: watch::Sender::new(Arc::new(config.clone())),
@@ -183,6 +187,7 @@ impl SharedState {
             hubs: Mutex::default(),
             rate: watch::Sender::new(config.link.configured()),
             usages: Arc::default(),
+            records,
         })
     }
 
@@ -200,7 +205,15 @@ impl SharedState {
     /// Puts another configuration into force.
     pub fn set_config(&self, config: Arc<Config>) {
         self.usages.renew(&config);
+        self.records.hold_to(config.log.flows.as_deref());
         self.config.send_replace(config);
+    }
+
+    /// Writes a record of what has ended, where records are written.
+    pub(crate) fn record(&self, record: impl FnOnce() -> Record) {
+        if !self.records.write(record) {
+            self.counters.records_dropped.increment();
+        }
     }
 
     /// What each subscriber carries.

@@ -203,6 +203,9 @@ impl Entrance {
             let read = |payload: &[u8]| entrance.send(&entry, payload);
             let end = entry.flow.run(idle, read).await;
             entrance.leave(&entry);
+            let ends = (Some(entry.flow.peer), entry.server);
+            let record = || entry.flow.record(ends, None, end);
+            entrance.state.record(record);
             if end == End::Refused {
                 // The client's port is closed.
                 let known = entry.known.load(Relaxed);

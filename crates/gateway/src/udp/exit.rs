@@ -14,6 +14,7 @@ use crate::usage::Holder;
 use crate::{CloseReason, Destination, Open};
 use bytes::{Bytes, BytesMut};
 use std::io;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,8 @@ struct Flows {
 #[derive(Debug)]
 struct Entry {
     flow: Flow,
+    /// The client, where the terminal says who it is.
+    client: Option<SocketAddr>,
     told: Mutex<Option<Instant>>,
 }
 
@@ -184,6 +187,7 @@ impl Exit {
         let divisible = !config.udp.whole.contains(server.port());
         let entry = Arc::new(Entry {
             flow: Flow::new(number, socket, server, subscriber, member, divisible),
+            client: open.source,
             told: Mutex::new(None),
         });
         let counters = &self.state.counters;
@@ -201,6 +205,9 @@ impl Exit {
                 .await;
             exit.flows().table.remove(&kept);
             exit.state.counters.udp_flows_active.subtract(1);
+            let ends = (kept.client, kept.flow.peer);
+            let record = || kept.flow.record(ends, Some(exit.terminal), end);
+            exit.state.record(record);
             if end != End::Idle {
                 // The next datagram begins it anew.
                 exit.tell(kept.flow.number, false);

@@ -2,6 +2,9 @@
 
 use super::frame::Number;
 use super::socket;
+use crate::CloseReason;
+use crate::operate::records::Record;
+use crate::tunnel::keys::PublicKey;
 use crate::tunnel::sharing::{Datagram, Subscriber};
 use crate::usage::Member;
 use bytes::Bytes;
@@ -39,7 +42,10 @@ pub(super) struct Flow {
     /// Its datagrams may go in parts.
     divisible: bool,
     socket: UdpSocket,
-    born: Instant,
+    pub(super) born: Instant,
+    /// Bytes that the host at this side has had and has sent.
+    pub(super) received: AtomicU64,
+    pub(super) sent: AtomicU64,
     /// When a datagram went one way or the other, milliseconds after its birth.
     used: AtomicU64,
     forgotten: Notify,
@@ -62,6 +68,8 @@ impl Flow {
             divisible,
             socket,
             born: Instant::now(),
+            received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
             used: AtomicU64::new(0),
             forgotten: Notify::new(),
         }
@@ -96,8 +104,39 @@ impl Flow {
     pub(super) fn send(&self, payload: &[u8]) {
         self.note_used();
         self.member.received(payload.len() as u64);
+        self.received.fetch_add(payload.len() as u64, Relaxed);
         // Not by tokio, which waits for the first word of the kernel about a socket that was just made.
         let _ = SockRef::from(&self.socket).send(payload);
+    }
+
+    /// What it has carried, as the record of its end says: `ends` are the client and the server.
+    pub(super) fn record(
+        &self,
+        ends: (Option<SocketAddr>, SocketAddr),
+        terminal: Option<PublicKey>,
+        end: End,
+    ) -> Record {
+        let carried = [&self.sent, &self.received].map(|bytes| bytes.load(Relaxed));
+        let [up, down] = match terminal {
+            None => carried,
+            // The host at this side is the server.
+            Some(_) => [carried[1], carried[0]],
+        };
+        Record {
+            protocol: "udp",
+            client: ends.0,
+            server: ends.1.to_string(),
+            subscriber: Some(self.subscriber.to_string()),
+            terminal: terminal.map(|key| key.to_string()),
+            began: self.born,
+            up,
+            down,
+            cut: match end {
+                End::Idle => None,
+                End::Refused => Some(CloseReason::Refused),
+                End::Forgotten => Some(CloseReason::PeerGone),
+            },
+        }
     }
 
     /// Reads what the host at this side sends, until the flow ends.
@@ -123,6 +162,7 @@ impl Flow {
                 match self.socket.try_recv_from(&mut buffer) {
                     Ok((length, source)) if socket::is_from(source, self.peer) => {
                         self.note_used();
+                        self.sent.fetch_add(length as u64, Relaxed);
                         take(buffer.get(..length).unwrap_or_default());
                     }
                     // Another's, which came before the socket was connected.
