@@ -134,6 +134,7 @@ counters! {
     Counter bytes_udp_to_satellite: Bytes, "what they were, with a few bytes each that say whose they are";
     Counter bytes_udp_from_satellite: Bytes, "payload of UDP that came out of the satellite link";
     Counter udp_dropped: Count, "datagrams of UDP that were dropped: beyond what their subscriber has of the link, or while nothing carries them";
+    Counter udp_refused: Count, "datagrams of UDP that this hub refused: by its policy, or because too many flows are known";
     Counter udp_too_long: Count, "datagrams of UDP that were dropped because the path between the boxes carries shorter ones only, or parts of one";
     Gauge beside_bits_per_second: BitsPerSecond, "what leaves beside the tunnel through the interfaces to the satellite that `[link]` names, IP packets and all";
     Gauge memory_held: Bytes, "payload that is held for connections: sent and not acknowledged, or not read by its host";

@@ -48,7 +48,14 @@ pub(crate) fn room(descriptors: usize, falls_back: bool) -> usize {
 pub(crate) fn connections(config: &Config, falls_back: bool) -> usize {
     match config.role {
         Role::Single => config.limits.connections,
-        Role::Terminal | Role::Hub => config.limits.connections.min(room(allowed(), falls_back)),
+        Role::Terminal | Role::Hub => {
+            let of_udp = match config.udp.carries() {
+                true => crate::udp::most(config),
+                false => 0,
+            };
+            let descriptors = allowed().saturating_sub(of_udp);
+            config.limits.connections.min(room(descriptors, falls_back))
+        }
     }
 }
 

@@ -86,15 +86,15 @@ bentpipe_document::table! {
         example "[udp]\n\n[[udp.rule]]\naction = \"pass\"\nports = [53]\n\n[[udp.rule]]\naction = \"block\"\nports = [443]";
     /// what becomes of datagrams that no rule is about: the association carries them, they pass beside the gateway, or they are refused, so that clients of QUIC turn to TCP
     action: Action { "carry" => Action::Carry, "pass" => Action::Pass, "block" => Action::Block }, default "carry";
-    /// what becomes of some datagrams; of several rules that fit, the first
+    /// what becomes of flows that begin with some datagrams; of several rules that fit, the first
     rule: Vec<RuleTable>, or "`action` for all";
     /// the part of a subscriber's share of the link that its UDP has where its TCP wants the rest, and the other way around
     share: Ratio, default "60%";
-    /// ports of servers that find out themselves how long a datagram may be, so that longer ones are dropped; to others they go in two parts
+    /// ports of servers that find out themselves how long a datagram may be, so that longer ones are dropped; to others they go in parts
     whole: Ports, or "443, of QUIC";
     /// how long a flow, from one address and port to another, is remembered without a datagram
     idle: Span [SPAN], default "2 min";
-    /// flows at a time; beyond that, the one that was silent longest is forgotten
+    /// flows that this box knows at a time, and at most a quarter of the files that it may open; beyond that, the one of the same terminal that was silent longest is forgotten
     flows: u64 [integer(1, 1_000_000)], default 4096;
 }
 

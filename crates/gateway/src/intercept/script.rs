@@ -34,7 +34,8 @@ pub(super) fn install(plan: &Plan, treatment: Treatment) -> String {
     let carries_udp = plan.udp.as_ref().is_some_and(Udp::carries);
     let of_flows = match carries_udp && treatment.udp == Passing::Gateway {
         true => format!(
-            "{DEFRAGMENT}    meta l4proto udp socket transparent 1 meta mark set {mark} accept\n"
+            "{DEFRAGMENT}    meta l4proto udp socket transparent 1 socket wildcard 0 \
+             meta mark set {mark} accept\n"
         ),
         false => String::new(),
     };

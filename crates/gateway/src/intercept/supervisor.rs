@@ -135,10 +135,7 @@ async fn follow(
         }
         // A short outage is no reason to change the path of flows: its datagrams are lost either way.
         let carries = carried.is_some_and(|last| last.elapsed() <= SILENCE);
-        let udp = match tcp {
-            Passing::Gateway if !carries => Passing::Direct,
-            tcp => tcp,
-        };
+        let udp = wanted_for_udp(fitness, carries, &state.config());
         let wanted = Treatment { tcp, udp };
         if wanted == now {
             continue;
@@ -241,12 +238,25 @@ fn wanted(fitness: Fitness, silence: Duration, config: &Config) -> Passing {
     }
 }
 
+/// What is to become of the UDP that the file says is to be carried. What TCP lacks is no reason to move
+/// flows.
+fn wanted_for_udp(fitness: Fitness, carries: bool, config: &Config) -> Passing {
+    let when_down = config.tunnel.as_ref().map(|tunnel| tunnel.when_down);
+    match (fitness, when_down) {
+        (Fitness::PeerDrains, Some(WhenDown::Closed)) => Passing::Refused,
+        (Fitness::PeerDrains, _) => Passing::Direct,
+        _ if carries => Passing::Gateway,
+        (_, Some(WhenDown::Closed)) => Passing::Refused,
+        _ => Passing::Direct,
+    }
+}
+
 fn report_udp(passing: Passing) {
+    let why = "the other box cannot carry it now";
     match passing {
-        Passing::Gateway => tracing::info!("UDP is carried again"),
-        Passing::Direct | Passing::Refused => {
-            tracing::warn!("UDP passes beside the gateway: the other box cannot carry it now");
-        }
+        Passing::Gateway => tracing::info!("UDP is carried"),
+        Passing::Direct => tracing::warn!("UDP passes beside the gateway: {why}"),
+        Passing::Refused => tracing::warn!("UDP is refused: {why}"),
     }
 }
 
@@ -318,6 +328,21 @@ mod tests {
         }
         assert_eq!(wanted(Fitness::PeerDown, long, &open), Passing::Direct);
         assert_eq!(wanted(Fitness::PeerDown, long, &closed), Passing::Refused);
+        for fitness in [
+            Fitness::Ready,
+            Fitness::AtLimit,
+            Fitness::NotReached,
+            Fitness::PeerDown,
+        ] {
+            for config in [&open, &closed] {
+                assert_eq!(wanted_for_udp(fitness, true, config), Passing::Gateway);
+            }
+            assert_eq!(wanted_for_udp(fitness, false, &open), Passing::Direct);
+            assert_eq!(wanted_for_udp(fitness, false, &closed), Passing::Refused);
+        }
+        let drains = Fitness::PeerDrains;
+        assert_eq!(wanted_for_udp(drains, true, &open), Passing::Direct);
+        assert_eq!(wanted_for_udp(drains, true, &closed), Passing::Refused);
         let short = Duration::ZERO;
         assert_eq!(wanted(Fitness::PeerDrains, short, &open), Passing::Direct);
         assert_eq!(

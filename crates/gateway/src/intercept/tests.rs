@@ -90,7 +90,7 @@ fn udp_is_carried_passes_or_is_refused_as_the_file_says() {
                 [[udp.rule]]\naction = \"block\"\nports = [443]\n";
     let text = udp(keys, Passing::Gateway);
     let lines = [
-        "meta l4proto udp socket transparent 1 meta mark set 20993 accept",
+        "meta l4proto udp socket transparent 1 socket wildcard 0 meta mark set 20993 accept",
         "iifname != { \"sat0\", \"lo\" } meta l4proto udp jump arriving",
         "meta l4proto udp udp dport { 53, 5000-5009 } udp length 8-520 return",
         "meta l4proto udp udp dport { 443 } udp length 8-65515 reject with icmpx",

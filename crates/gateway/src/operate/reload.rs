@@ -32,6 +32,7 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     );
     live("[limits] drain", old.limits.drain != new.limits.drain);
     live("[log] level", old.log.level != new.log.level);
+    live("[udp]", new.role == Role::Hub && old.udp != new.udp);
     live("[log] flows", old.log.flows != new.log.flows);
     if let (Some(old), Some(new)) = (&old.tunnel, &new.tunnel) {
         live("[tunnel] address", old.hubs != new.hubs);
@@ -72,8 +73,8 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     // The budgets of the buffers are made at the start.
     later("[limits] memory", old.limits.memory != new.limits.memory);
     later("[intercept]", old.intercept != new.intercept);
-    // Its rules are those of the interception.
-    later("[udp]", old.udp != new.udp);
+    // At a terminal its rules are those of the interception.
+    later("[udp]", new.role != Role::Hub && old.udp != new.udp);
     later("[socks]", !relistens && old.socks != new.socks);
     later("[connect]", !relistens && old.connect != new.connect);
     later("[status]", old.status != new.status);

@@ -8,7 +8,7 @@ use crate::tunnel::association::{Health, Lost};
 use crate::usage::Usages;
 use bentpipe_units::Rate;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -122,6 +122,8 @@ pub struct SharedState {
     rate: watch::Sender<Option<Rate>>,
     usages: Arc<Usages>,
     records: Records,
+    /// Ends of the flows of UDP that this hub sends from clients' addresses.
+    udp_ends: Mutex<HashSet<(SocketAddr, SocketAddr)>>,
 }
 
 impl fmt::Debug for SharedState {
@@ -168,6 +170,19 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Two ends that no other flow of UDP has.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    state: Arc<SharedState>,
+    ends: (SocketAddr, SocketAddr),
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        locked(&self.state.udp_ends).remove(&self.ends);
+    }
+}
+
 impl SharedState {
     /// The state of a gateway that starts now.
     #[must_use]
@@ -188,6 +203,7 @@ impl SharedState {
             rate: watch::Sender::new(config.link.configured()),
             usages: Arc::default(),
             records,
+            udp_ends: Mutex::default(),
         })
     }
 
@@ -214,6 +230,19 @@ impl SharedState {
         if !self.records.write(record) {
             self.counters.records_dropped.increment();
         }
+    }
+
+    /// Takes the ends of a flow of UDP, client and server, until what is returned is dropped; `None` where
+    /// another flow has them.
+    pub(crate) fn take_ends(
+        self: &Arc<SharedState>,
+        ends: (SocketAddr, SocketAddr),
+    ) -> Option<Ends> {
+        let taken = locked(&self.udp_ends).insert(ends);
+        taken.then(|| Ends {
+            state: Arc::clone(self),
+            ends,
+        })
     }
 
     /// What each subscriber carries.

@@ -18,6 +18,8 @@ const RISE: f64 = 0.5;
 const FALL: f64 = 0.1;
 /// Part of the rate below which nothing is said to be there: headers are counted differently.
 const NOISE: f64 = 0.01;
+/// What the interfaces may be behind, bytes: packets in queues of the kernel.
+const MOST_AHEAD: u64 = 1 << 20;
 /// Header of Ethernet, which interfaces count and the link's rate does not.
 const ETHERNET: u64 = 14;
 
@@ -36,6 +38,8 @@ struct Others {
     last: Sent,
     at: Instant,
     bytes_per_second: f64,
+    /// Bytes that this box has counted and the interfaces had not sent yet.
+    ahead: u64,
 }
 
 impl Others {
@@ -44,7 +48,9 @@ impl Others {
         if seconds > 0.0 {
             let all = sent.all.saturating_sub(self.last.all);
             let own = sent.own.saturating_sub(self.last.own);
-            let now = all.saturating_sub(own) as f64 / seconds;
+            let owed = own + self.ahead;
+            self.ahead = owed.saturating_sub(all).min(MOST_AHEAD);
+            let now = all.saturating_sub(owed) as f64 / seconds;
             let part = if now > self.bytes_per_second {
                 RISE
             } else {
@@ -102,6 +108,7 @@ async fn watch(
         let Some(all) = sent(&interfaces) else {
             // It went away, and may come back.
             others = None;
+            knowledge.note_beside(Rate::ZERO);
             continue;
         };
         let (now, sent) = (Instant::now(), Sent { all, own });
@@ -109,6 +116,7 @@ async fn watch(
             last: sent,
             at: now,
             bytes_per_second: 0.0,
+            ahead: 0,
         });
         let bytes_per_second = others.look(now, sent);
         if let Some(state) = state.upgrade() {
@@ -146,6 +154,7 @@ mod tests {
             last: Sent::default(),
             at: begin,
             bytes_per_second: 0.0,
+            ahead: 0,
         };
         let mut sent = Sent::default();
         let tenth = |mbps: f64| (mbps * 1e6 / 80.0) as u64;
@@ -167,6 +176,30 @@ mod tests {
         assert!(found[7] > 6.9, "{found:?}");
         assert!((found[14] - 8.0).abs() < 0.1, "{found:?}");
         assert!(found[17] > 5.0 && found[44] < 0.4, "{found:?}");
+    }
+
+    /// What was counted and leaves a moment later is not another's.
+    #[test]
+    fn a_late_interface_is_no_traffic_of_others() {
+        let begin = Instant::now();
+        let mut others = Others {
+            last: Sent::default(),
+            at: begin,
+            bytes_per_second: 0.0,
+            ahead: 0,
+        };
+        for at in 1..100_u32 {
+            let own = u64::from(at) * 100_000;
+            let late = if at % 2 == 0 { 0 } else { 20_000 };
+            let found = others.look(
+                begin + at * LOOK,
+                Sent {
+                    all: own - late,
+                    own,
+                },
+            );
+            assert_eq!(found, 0.0, "{at}");
+        }
     }
 
     #[test]

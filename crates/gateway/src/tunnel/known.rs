@@ -27,6 +27,8 @@ pub struct Knowledge {
     /// The same, before what is left to traffic beside the tunnel; and what that is.
     told: AtomicU64,
     beside: AtomicU64,
+    /// The part of the rate that this may be at most.
+    beside_most: f64,
     /// The part of the link's rate that is used.
     share: f64,
     rtt: Duration,
@@ -50,21 +52,25 @@ impl Knowledge {
     #[must_use]
     pub fn of(link: &Link, rate: Option<Rate>, role: Role) -> Arc<Knowledge> {
         let share = MARGIN * (1.0 - link.reserve.get());
-        Knowledge::start(rate, link.rtt, share, role == Role::Terminal)
+        let is_one = role == Role::Terminal;
+        Knowledge::start(rate, link.rtt, [share, link.beside.get()], is_one)
     }
 
     /// The same of a link of which nothing is reserved.
     #[cfg(test)]
     pub fn new(rate: Option<Rate>, rtt: Duration) -> Arc<Knowledge> {
-        Knowledge::start(rate, rtt, MARGIN, false)
+        Knowledge::start(rate, rtt, [MARGIN, 0.5], false)
     }
 
-    fn start(rate: Option<Rate>, rtt: Duration, share: f64, is_one: bool) -> Arc<Knowledge> {
+    /// `shares` are what is used of the rate, and what is left of that to others at most.
+    fn start(rate: Option<Rate>, rtt: Duration, shares: [f64; 2], is_one: bool) -> Arc<Knowledge> {
+        let [share, beside_most] = shares;
         let used = rate.map(|rate| used(rate, share));
         Arc::new(Knowledge {
             rate: AtomicU64::new(used.map_or(0, Rate::bps)),
             told: AtomicU64::new(used.map_or(0, Rate::bps)),
             beside: AtomicU64::new(0),
+            beside_most,
             share,
             rtt,
             is_one,
@@ -98,8 +104,12 @@ impl Knowledge {
     }
 
     fn settle(&self) {
-        let beside = Rate::from_bps(self.beside.load(Ordering::Relaxed));
-        let left = |told: Rate| used(Rate::from_bps(told.bps().saturating_sub(beside.bps())), 1.0);
+        let beside = self.beside.load(Ordering::Relaxed) as f64;
+        let left = |told: Rate| {
+            // Of a rate that has just fallen the tunnel keeps its part, too.
+            let beside = beside.min(self.beside_most * told.bps_f64());
+            used(Rate::from_bps_f64(told.bps_f64() - beside), 1.0)
+        };
         let used = self.told().map(left);
         self.rate
             .store(used.map_or(0, Rate::bps), Ordering::Relaxed);
@@ -245,9 +255,10 @@ mod tests {
         assert_eq!(knowledge.rate(), Some(Rate::from_bps(11_800_000)));
         assert_eq!(knowledge.told(), Some(Rate::from_bps(19_800_000)));
         knowledge.set_rate(Some(Rate::from_mbps(10)));
-        assert_eq!(knowledge.shaper().rate(), Some(Rate::from_bps(1_900_000)));
-        knowledge.set_rate(Some(Rate::from_mbps(5)));
-        assert_eq!(knowledge.rate(), Some(Rate::from_bps(1_000)));
+        // Half of it stays the tunnel's.
+        assert_eq!(knowledge.shaper().rate(), Some(Rate::from_bps(4_950_000)));
+        knowledge.set_rate(Some(Rate::from_mbps(30)));
+        assert_eq!(knowledge.rate(), Some(Rate::from_bps(21_700_000)));
         knowledge.set_rate(None);
         assert_eq!(knowledge.rate(), None);
         knowledge.note_beside(Rate::ZERO);

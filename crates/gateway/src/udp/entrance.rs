@@ -87,6 +87,28 @@ struct Way {
     gate: Arc<Gate>,
 }
 
+/// An association that stands.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    entrance: Arc<Entrance>,
+    association: u64,
+}
+
+impl Opened {
+    /// Its number, which no other has.
+    pub(crate) const fn association(&self) -> u64 {
+        self.association
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let mut ways = lock(&self.entrance.ways);
+        let gone = self.association;
+        ways.all.retain(|way| way.association != gone);
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -100,22 +122,21 @@ impl Entrance {
         })
     }
 
-    /// An association of this owner stands whose hub carries UDP; returns its number.
-    pub(crate) fn open(&self, owner: usize, gate: &Arc<Gate>) -> u64 {
+    /// An association of this owner stands whose hub carries UDP, until what is returned is dropped.
+    /// Flows then go on with the next one.
+    pub(crate) fn open(self: &Arc<Entrance>, owner: usize, gate: Arc<Gate>) -> Opened {
         let mut ways = lock(&self.ways);
         ways.last += 1;
         let association = ways.last;
         ways.all.push(Way {
             association,
             owner,
-            gate: Arc::clone(gate),
+            gate,
         });
-        association
-    }
-
-    /// Those of this owner are lost. Flows go on with the next one.
-    pub(crate) fn close(&self, owner: usize) {
-        lock(&self.ways).all.retain(|way| way.owner != owner);
+        Opened {
+            entrance: Arc::clone(self),
+            association,
+        }
     }
 
     /// Flows go over the association of this owner from now on.
@@ -160,7 +181,9 @@ impl Entrance {
                     let counters = &self.state.counters;
                     counters.udp_from_satellite.increment();
                     counters.bytes_udp_from_satellite.add(payload.len() as u64);
-                    entry.flow.send(&payload);
+                    if !entry.flow.send(&payload) {
+                        counters.udp_dropped.increment();
+                    }
                 }
                 // Its end is told so that the hub does not go on to send.
                 None => self.tell_unknown(association, flow),

@@ -7,13 +7,13 @@ use super::socket;
 use super::table::Table;
 use crate::config::Action;
 use crate::operate::SharedState;
+use crate::operate::state::Ends;
 use crate::policy::Policy;
 use crate::tunnel::keys::PublicKey;
 use crate::tunnel::sharing::{Datagram, Gate, Subscriber};
 use crate::usage::Holder;
 use crate::{CloseReason, Destination, Open};
 use bytes::{Bytes, BytesMut};
-use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,6 +43,7 @@ struct Entry {
     flow: Flow,
     /// The client, where the terminal says who it is.
     client: Option<SocketAddr>,
+    _ends: Option<Ends>,
     told: Mutex<Option<Instant>>,
 }
 
@@ -111,10 +112,10 @@ impl Exit {
                     self.forward(&entry, &payload);
                     self.remind(&entry);
                 }
-                None => match self.begin(flow, tos, &open, payload.len()) {
+                None => match self.begin(flow, tos & !3, &open, payload.len()) {
                     Ok(entry) => self.forward(&entry, &payload),
                     Err(why) => {
-                        self.state.counters.cut(why).increment();
+                        self.state.counters.udp_refused.increment();
                         tracing::debug!(server = %open.destination, why = %why, "no flow of UDP");
                     }
                 },
@@ -132,7 +133,9 @@ impl Exit {
         let counters = &self.state.counters;
         counters.udp_from_satellite.increment();
         counters.bytes_udp_from_satellite.add(payload.len() as u64);
-        entry.flow.send(payload);
+        if !entry.flow.send(payload) {
+            counters.udp_dropped.increment();
+        }
     }
 
     /// Says that a flow is known, which the terminal has not heard: nothing has come back yet.
@@ -166,15 +169,22 @@ impl Exit {
         if config.udp.action(server.port(), payload) != Action::Carry {
             return Err(CloseReason::Forbidden);
         }
+        let most = super::most(&config);
+        let counters = &self.state.counters;
+        let active = usize::try_from(counters.udp_flows_active.get()).unwrap_or(usize::MAX);
+        if active >= most && !self.flows().table.forget_oldest() {
+            // Those of other terminals take all places.
+            return Err(CloseReason::Limit);
+        }
         let source = policy.source(open.source, config.intercept.as_ref());
-        let socket = match socket::toward(server, source, tos) {
-            // Another flow has the client's port.
-            Err(error) if source.is_some() && error.kind() == io::ErrorKind::AddrInUse => {
-                let any = source.map(|source| (source.ip(), 0).into());
-                socket::toward(server, any, tos)
-            }
-            result => result,
-        };
+        let ends = source.and_then(|source| self.state.take_ends((source, server)));
+        let source = source.map(|source| match &ends {
+            Some(_) => source,
+            // Another flow has both ends, and the kernel could not tell their answers apart.
+            None => (source.ip(), 0).into(),
+        });
+        let whole = config.udp.whole.contains(server.port());
+        let socket = socket::toward(server, source, tos, whole);
         let socket = socket.map_err(|error| CloseReason::from_io(&error))?;
         let client = open.subscriber.or(open.source.map(|source| source.ip()));
         let subscriber = client.map(|client| Subscriber::of(client, &config.subscribers));
@@ -184,14 +194,13 @@ impl Exit {
             subscriber,
         };
         let member = self.state.usages().join(holder, &config);
-        let divisible = !config.udp.whole.contains(server.port());
+        let divisible = !whole;
         let entry = Arc::new(Entry {
             flow: Flow::new(number, socket, server, subscriber, member, divisible),
             client: open.source,
+            _ends: ends,
             told: Mutex::new(None),
         });
-        let counters = &self.state.counters;
-        let most = super::most(&config);
         if self.flows().table.insert(&entry, most).is_some() {
             counters.udp_flows_forgotten.increment();
         }

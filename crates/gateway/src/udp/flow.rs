@@ -9,6 +9,7 @@ use crate::tunnel::sharing::{Datagram, Subscriber};
 use crate::usage::Member;
 use bytes::Bytes;
 use socket2::SockRef;
+use std::cell::RefCell;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,6 +50,13 @@ pub(super) struct Flow {
     /// When a datagram went one way or the other, milliseconds after its birth.
     used: AtomicU64,
     forgotten: Notify,
+    /// The host at this side has said that it does not want it.
+    refused: Notify,
+}
+
+thread_local! {
+    /// What datagrams are read into.
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; socket::MOST]);
 }
 
 impl Flow {
@@ -72,6 +80,7 @@ impl Flow {
             sent: AtomicU64::new(0),
             used: AtomicU64::new(0),
             forgotten: Notify::new(),
+            refused: Notify::new(),
         }
     }
 
@@ -100,13 +109,28 @@ impl Flow {
         self.forgotten.notify_one();
     }
 
-    /// Sends a datagram to the host at this side. One for which its socket has no room is lost.
-    pub(super) fn send(&self, payload: &[u8]) {
+    /// Sends a datagram to the host at this side; false where it is lost, such as for want of room in the
+    /// socket.
+    pub(super) fn send(&self, payload: &[u8]) -> bool {
         self.note_used();
+        // Not by tokio, which waits for the first word of the kernel about a socket that was just made.
+        let socket = SockRef::from(&self.socket);
+        let sent = match socket.send(payload) {
+            // An error of ICMP about an earlier one, which the kernel tells in place of sending this one.
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
+                if error.kind() == io::ErrorKind::ConnectionRefused {
+                    self.refused.notify_one();
+                }
+                socket.send(payload)
+            }
+            result => result,
+        };
+        if sent.is_err() {
+            return false;
+        }
         self.member.received(payload.len() as u64);
         self.received.fetch_add(payload.len() as u64, Relaxed);
-        // Not by tokio, which waits for the first word of the kernel about a socket that was just made.
-        let _ = SockRef::from(&self.socket).send(payload);
+        true
     }
 
     /// What it has carried, as the record of its end says: `ends` are the client and the server.
@@ -141,7 +165,6 @@ impl Flow {
 
     /// Reads what the host at this side sends, until the flow ends.
     pub(super) async fn run(&self, idle: Duration, mut take: impl FnMut(&[u8])) -> End {
-        let mut buffer = vec![0; socket::MOST];
         loop {
             let until = self.used() + idle;
             tokio::select! {
@@ -151,6 +174,7 @@ impl Flow {
                     }
                 }
                 () = self.forgotten.notified() => return End::Forgotten,
+                () = self.refused.notified() => return End::Refused,
                 () = tokio::time::sleep_until(until.into()) => {
                     if self.used() + idle <= Instant::now() {
                         return End::Idle;
@@ -158,23 +182,34 @@ impl Flow {
                     continue;
                 }
             }
-            for _ in 0..BATCH {
-                match self.socket.try_recv_from(&mut buffer) {
-                    Ok((length, source)) if socket::is_from(source, self.peer) => {
-                        self.note_used();
-                        self.sent.fetch_add(length as u64, Relaxed);
-                        take(buffer.get(..length).unwrap_or_default());
-                    }
-                    // Another's, which came before the socket was connected.
-                    Ok(_) => {}
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) if is_passing(&error) => {}
-                    Err(_) => return End::Refused,
-                }
+            let read = BUFFER.with_borrow_mut(|buffer| self.read(buffer, &mut take));
+            if read.is_err() {
+                return End::Refused;
             }
             // A flow that always has more leaves the others their turns.
             tokio::task::yield_now().await;
         }
+    }
+}
+
+impl Flow {
+    /// Reads what has come, up to a batch.
+    fn read(&self, buffer: &mut [u8], take: &mut impl FnMut(&[u8])) -> io::Result<()> {
+        for _ in 0..BATCH {
+            match self.socket.try_recv_from(buffer) {
+                Ok((length, source)) if socket::is_from(source, self.peer) => {
+                    self.note_used();
+                    self.sent.fetch_add(length as u64, Relaxed);
+                    take(buffer.get(..length).unwrap_or_default());
+                }
+                // Another's, which came before the socket was connected.
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 

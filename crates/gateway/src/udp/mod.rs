@@ -27,6 +27,6 @@ use crate::config::Config;
 use crate::descriptors;
 
 /// Flows that a box may have at a time: what is configured, and no more than a quarter of its files.
-fn most(config: &Config) -> usize {
+pub(crate) fn most(config: &Config) -> usize {
     config.udp.flows.min((descriptors::allowed() / 4).max(1))
 }

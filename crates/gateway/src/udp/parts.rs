@@ -2,7 +2,8 @@
 //! together again.
 //!
 //! IP would do the same with the packet of a client that allows it (RFC 791, section 3.2). Parts that
-//! others never complete are forgotten: the oldest first, once there are many.
+//! others never complete are forgotten: once there are many, and long before their number comes again,
+//! so that parts of two datagrams are never joined.
 
 use super::frame::{self, Frame, PART_HEADER};
 use bytes::{Bytes, BytesMut};
@@ -11,6 +12,8 @@ use std::collections::VecDeque;
 /// Datagrams of which some parts are missing, at most, and their bytes.
 const INCOMPLETE: usize = 64;
 const BYTES: usize = 512 << 10;
+/// Datagrams in parts that came after one, beyond which it is given up.
+const LATE: u16 = 1024;
 
 /// Divides a datagram of the association into parts of at most `most` bytes; `None` where it would be
 /// more than can be numbered.
@@ -46,6 +49,12 @@ struct Incomplete {
 impl Parts {
     /// Takes a part; returns the datagram that it completes.
     pub fn take(&mut self, number: u16, index: u8, count: u8, bytes: Bytes) -> Option<Frame> {
+        while let Some(oldest) = self.incomplete.front()
+            && number.wrapping_sub(oldest.number) > LATE
+            && oldest.number.wrapping_sub(number) > LATE
+        {
+            self.forget();
+        }
         let at = self
             .incomplete
             .iter()
@@ -66,7 +75,8 @@ impl Parts {
         }
         datagram.bytes += bytes.len();
         self.bytes += bytes.len();
-        *part = Some(bytes);
+        // Not as it came, which keeps all that came with it.
+        *part = Some(Bytes::copy_from_slice(&bytes));
         datagram.missing -= 1;
         if datagram.missing == 0 {
             let whole = self.incomplete.remove(at)?;
@@ -84,10 +94,15 @@ impl Parts {
             };
         }
         while self.incomplete.len() > INCOMPLETE || self.bytes > BYTES {
-            let forgotten = self.incomplete.pop_front()?;
-            self.bytes -= forgotten.bytes;
+            self.forget();
         }
         None
+    }
+
+    fn forget(&mut self) {
+        if let Some(forgotten) = self.incomplete.pop_front() {
+            self.bytes -= forgotten.bytes;
+        }
     }
 }
 
@@ -169,6 +184,25 @@ mod tests {
             }
             assert!(parts.bytes <= BYTES);
         }
+    }
+
+    #[test]
+    fn parts_of_two_datagrams_with_one_number_are_not_joined() {
+        let mut parts = Parts::default();
+        let old = divide(&data(&[1; 2000]), 7, 1200).unwrap();
+        assert_eq!(take(&mut parts, old[0].clone()), None);
+        for number in (8..=u16::MAX).chain(0..7) {
+            for part in divide(&data(&[2; 2000]), number, 1200).unwrap() {
+                let _ = take(&mut parts, part);
+            }
+        }
+        let new = divide(&data(&[3; 2000]), 7, 1200).unwrap();
+        let whole: Vec<Frame> = new
+            .into_iter()
+            .filter_map(|part| take(&mut parts, part))
+            .collect();
+        let payload = Bytes::from(vec![3; 2000]);
+        assert_eq!(whole, [Frame::Data { flow: 7, payload }]);
     }
 
     #[test]

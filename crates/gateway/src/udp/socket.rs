@@ -147,7 +147,7 @@ pub(super) fn facing(client: SocketAddr, server: SocketAddr) -> io::Result<UdpSo
 }
 
 /// A socket toward `server`: from the client's address where `source` is given, otherwise from this
-/// box's.
+/// box's. Datagrams are not fragmented where they are to stay `whole`.
 ///
 /// # Errors
 /// Of the system, such as that there is no route or no descriptor.
@@ -155,8 +155,18 @@ pub(super) fn toward(
     server: SocketAddr,
     source: Option<SocketAddr>,
     tos: u8,
+    whole: bool,
 ) -> io::Result<UdpSocket> {
     let socket = make(server)?;
+    if whole {
+        // Its ends look for the longest datagram that passes (RFC 9000, section 14): routers and this
+        // box drop what is longer.
+        let (level, name) = match server {
+            SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER),
+            SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER),
+        };
+        sys::set_option(&socket, level, name, libc::IP_PMTUDISC_PROBE)?;
+    }
     if let Some(source) = source {
         transparent(&socket, source)?;
         // A client has many servers.
@@ -197,7 +207,7 @@ mod tests {
                 continue;
             };
             let server = listening.local_addr().unwrap();
-            let client = toward(server, None, 46 << 2).unwrap();
+            let client = toward(server, None, 46 << 2, false).unwrap();
             client.send(b"abc").await.unwrap();
             let mut buffer = [0; 16];
             let received = receive(&listening, &mut buffer).await.unwrap();

@@ -26,19 +26,26 @@ impl<E: AsRef<Flow>> Table<E> {
 
     /// Adds a flow. Where there are `most`, the one that was silent longest ends, and is returned.
     pub(super) fn insert(&mut self, entry: &Arc<E>, most: usize) -> Option<Arc<E>> {
-        let silent = (self.flows.len() >= most).then(|| {
-            let flows = self.flows.values().map(|entry| (**entry).as_ref());
-            flows.min_by_key(|flow| flow.used()).map(|flow| flow.number)
-        });
-        let forgotten = silent
-            .flatten()
-            .and_then(|number| self.flows.remove(&number));
-        if let Some(entry) = &forgotten {
-            (**entry).as_ref().forget();
-        }
+        let forgotten = match self.flows.len() >= most {
+            true => self.take_oldest(),
+            false => None,
+        };
         let number = (**entry).as_ref().number;
         self.flows.insert(number, Arc::clone(entry));
         forgotten
+    }
+
+    /// The one that was silent longest ends; false where there is none.
+    pub(super) fn forget_oldest(&mut self) -> bool {
+        self.take_oldest().is_some()
+    }
+
+    fn take_oldest(&mut self) -> Option<Arc<E>> {
+        let flows = self.flows.values().map(|entry| (**entry).as_ref());
+        let number = flows.min_by_key(|flow| flow.used())?.number;
+        let entry = self.flows.remove(&number)?;
+        (*entry).as_ref().forget();
+        Some(entry)
     }
 
     /// Takes out this flow, unless another has its number by now.

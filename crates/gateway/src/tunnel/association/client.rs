@@ -22,7 +22,7 @@ use crate::udp::{self, Entrance};
 use connecting::{Failure, Made};
 use quinn::{Connection, ConnectionError, Endpoint};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, watch};
@@ -66,6 +66,8 @@ pub(super) struct Common {
 #[derive(Debug)]
 struct Shared {
     common: Common,
+    /// A number that no other client has.
+    owner: usize,
     target: Arc<Target>,
     /// The sockets of IPv4 and IPv6, made when an address of their kind is tried.
     endpoints: Mutex<[Option<Endpoint>; 2]>,
@@ -115,8 +117,10 @@ impl Client {
                 handshake,
             ))
         });
+        static OWNERS: AtomicUsize = AtomicUsize::new(0);
         let shared = Arc::new(Shared {
             common: common.clone(),
+            owner: OWNERS.fetch_add(1, Ordering::Relaxed),
             target,
             endpoints: Mutex::default(),
             handshake,
@@ -144,7 +148,7 @@ impl Client {
 
     /// Whose associations these are, to the flows of UDP.
     pub(super) fn owner(&self) -> usize {
-        self.shared.owner()
+        self.shared.owner
     }
 
     /// Where the hub is, as the configuration writes it.
@@ -327,10 +331,6 @@ async fn keep(shared: Arc<Shared>) {
 }
 
 impl Shared {
-    fn owner(&self) -> usize {
-        Arc::as_ptr(&self.target) as usize
-    }
-
     /// Serves an association until it is lost.
     async fn serve(&self, made: &Made) -> ConnectionError {
         let Made {
@@ -362,13 +362,16 @@ impl Shared {
         let mut lost_before = None;
         let mut leaving = JoinSet::new();
         let entrance = &self.common.entrance;
-        let mut association = 0;
-        if made.hub & CARRIES_UDP != 0 {
+        let way = (made.hub & CARRIES_UDP != 0).then(|| {
             let (gate, state) = (Arc::clone(gate), Arc::clone(state));
-            association = entrance.open(self.owner(), &gate);
-            leaving.spawn(udp::leave(connection.clone(), gate, state));
-        }
-        let take = |datagram| entrance.take(association, datagram);
+            leaving.spawn(udp::leave(connection.clone(), Arc::clone(&gate), state));
+            entrance.open(self.owner, gate)
+        });
+        let take = |datagram| {
+            if let Some(way) = &way {
+                entrance.take(way.association(), datagram);
+            }
+        };
         let lost = heartbeat::keep(connection, take, |beat| {
             listed.note_lost(beat.lost);
             let outage = beat.lost.is_some();
@@ -412,8 +415,9 @@ impl Shared {
         })
         .await;
         self.current.send_replace(None);
-        entrance.close(self.owner());
+        drop(way);
         gate.close();
+        counters.udp_dropped.add(gate.take_dropped());
         counters.associations_lost.increment();
         lost
     }

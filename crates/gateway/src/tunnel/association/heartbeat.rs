@@ -10,9 +10,11 @@ use super::split::WHOLE;
 use bytes::Bytes;
 use quinn::{Connection, ConnectionError, ConnectionStats};
 use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
 
 /// The heartbeat's payload.
 const PAYLOAD: &[u8] = &[0];
+
 /// What a box has to say, as the content of a stream of its own. A box of an earlier version reads
 /// those that it does not know, and ignores them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +89,7 @@ pub(super) async fn keep(
 ) -> ConnectionError {
     let mut pulse = Pulse::new(Instant::now(), connection.stats().udp_rx.datagrams);
     let (mut looked, mut look) = (Instant::now(), Instant::now());
+    let mut notices = JoinSet::new();
     let (mut warned, mut drains, mut part) = (false, false, WHOLE);
     loop {
         tokio::select! {
@@ -101,8 +104,14 @@ pub(super) async fn keep(
                 }
             }
             Ok(mut stream) = connection.accept_uni() => {
-                let read = tokio::time::timeout(BEAT, stream.read_to_end(MOST_NOTICE)).await;
-                if let Ok(Ok(notice)) = read {
+                // Datagrams do not wait for it.
+                notices.spawn(async move {
+                    tokio::time::timeout(BEAT, stream.read_to_end(MOST_NOTICE)).await
+                });
+                continue;
+            }
+            Some(read) = notices.join_next(), if !notices.is_empty() => {
+                if let Ok(Ok(Ok(notice))) = read {
                     warned |= notice[..] == [Notice::Throttled as u8];
                     drains |= notice[..] == [Notice::Drains as u8];
                     if let [kind, high, low] = notice[..] && kind == Notice::Part as u8 {

@@ -422,6 +422,8 @@ impl Shared {
         drop(listed);
         exit.close();
         association.gate.close();
+        let dropped = association.gate.take_dropped();
+        self.state.counters.udp_dropped.add(dropped);
         counters.associations_lost.increment();
         tracing::info!(%peer, %address, reason = words(&lost), "no longer associated");
         let mut all = self.associations.lock();

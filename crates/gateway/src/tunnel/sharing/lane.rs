@@ -13,10 +13,14 @@ use std::time::{Duration, Instant};
 const QUANTUM: i64 = 1500;
 /// Waiting time that is acceptable for good.
 const TARGET: Duration = Duration::from_millis(20);
-/// Bytes that one flow may have waiting, and all flows together; beyond that, the newest of a flow and
-/// the oldest of the longest queue are dropped.
+/// Bytes that one flow may have waiting, and all flows together; beyond that, the oldest of the flow, or
+/// of the longest one, are dropped.
 const FLOW_BYTES: usize = 1 << 20;
 const ALL_BYTES: usize = 4 << 20;
+/// Flows that may have something waiting; datagrams of others are dropped.
+const FLOWS: usize = 8192;
+/// What has waited for so long, or for two round trips, is of no use to anybody, as after an outage.
+const STALE: Duration = Duration::from_secs(1);
 /// Bytes of each datagram that is held, beside its payload.
 const HELD: usize = 128;
 
@@ -72,6 +76,9 @@ impl<D> Lane<D> {
     /// A datagram of `flow` waits from now on. Returns how many were dropped for want of room.
     pub(super) fn push(&mut self, flow: u32, item: D, bytes: usize, now: Instant) -> u64 {
         let held = bytes + HELD;
+        if self.flows.len() >= FLOWS && !self.flows.contains_key(&flow) {
+            return 1;
+        }
         let known = self.flows.entry(flow);
         let state = known.or_insert_with(|| {
             self.new.push_back(flow);
@@ -82,9 +89,6 @@ impl<D> Lane<D> {
                 codel: CoDel::default(),
             }
         });
-        if state.bytes + held > FLOW_BYTES {
-            return 1;
-        }
         state.queue.push_back(Waiting {
             item,
             bytes,
@@ -93,21 +97,32 @@ impl<D> Lane<D> {
         state.bytes += held;
         self.bytes += held;
         let mut dropped = 0;
+        while state.bytes > FLOW_BYTES {
+            self.bytes -= state.drop_oldest();
+            dropped += 1;
+        }
         while self.bytes > ALL_BYTES && self.drop_of_longest() {
             dropped += 1;
         }
         dropped
     }
 
-    fn drop_of_longest(&mut self) -> bool {
+    /// Drops the oldest datagram of the flow that has most waiting.
+    pub(super) fn drop_of_longest(&mut self) -> bool {
         let longest = self.flows.values_mut().max_by_key(|flow| flow.bytes);
-        let Some(flow) = longest else { return false };
-        let Some(oldest) = flow.queue.pop_front() else {
-            return false;
-        };
-        flow.bytes -= oldest.bytes + HELD;
-        self.bytes -= oldest.bytes + HELD;
-        true
+        let bytes = longest.map_or(0, Flow::drop_oldest);
+        self.bytes -= bytes;
+        self.tidy();
+        bytes > 0
+    }
+
+    /// Forgets the flows where none has anything waiting.
+    fn tidy(&mut self) {
+        if self.bytes == 0 {
+            self.flows.clear();
+            self.new.clear();
+            self.old.clear();
+        }
     }
 
     /// Takes the datagram that goes next, and how many were dropped before it. `rtt` is how long a flow
@@ -118,6 +133,7 @@ impl<D> Lane<D> {
             let is_new = !self.new.is_empty();
             let list = if is_new { &self.new } else { &self.old };
             let Some(&number) = list.front() else {
+                self.tidy();
                 return (None, dropped);
             };
             let Some(flow) = self.flows.get_mut(&number) else {
@@ -145,6 +161,7 @@ impl<D> Lane<D> {
                 continue;
             };
             flow.deficit -= i64::try_from(taken.bytes).unwrap_or(QUANTUM);
+            self.tidy();
             return (Some(taken.item), dropped);
         }
     }
@@ -156,6 +173,13 @@ impl<D> Lane<D> {
 }
 
 impl<D> Flow<D> {
+    /// Drops the oldest datagram; returns the bytes that it held, 0 where there is none.
+    fn drop_oldest(&mut self) -> usize {
+        let held = self.queue.pop_front().map_or(0, |it| it.bytes + HELD);
+        self.bytes -= held;
+        held
+    }
+
     /// Takes the oldest datagram; true where all have waited too long for a round trip.
     fn head(&mut self, now: Instant, interval: Duration) -> Option<(Waiting<D>, bool)> {
         let Some(head) = self.queue.pop_front() else {
@@ -173,6 +197,13 @@ impl<D> Flow<D> {
     /// Takes the datagram that CoDel lets go.
     fn next(&mut self, now: Instant, rtt: Duration, dropped: &mut u64) -> Option<Waiting<D>> {
         let interval = rtt.max(Duration::from_millis(100));
+        let stale = STALE.max(2 * rtt);
+        while let Some(oldest) = self.queue.front()
+            && now.saturating_duration_since(oldest.since) > stale
+        {
+            self.drop_oldest();
+            *dropped += 1;
+        }
         let (mut head, late) = self.head(now, interval)?;
         let mut late = late;
         while self.codel.drops(now, late, interval) {
@@ -190,10 +221,11 @@ struct CoDel {
     due: Option<Instant>,
     /// When the next is dropped, while drops go on.
     next: Option<Instant>,
-    /// Drops of this episode.
+    /// Drops of this episode, and with how many it began.
     count: u32,
-    /// When the last episode ended, and with how many drops.
-    last: Option<(Instant, u32)>,
+    began_with: u32,
+    /// When the next would have been dropped in the last episode.
+    last: Option<Instant>,
 }
 
 impl CoDel {
@@ -209,8 +241,8 @@ impl CoDel {
     /// Whether the datagram at the head is dropped.
     fn drops(&mut self, now: Instant, late: bool, interval: Duration) -> bool {
         if !late {
-            if self.next.take().is_some() {
-                self.last = Some((now, self.count));
+            if let Some(next) = self.next.take() {
+                self.last = Some(next);
             }
             return false;
         }
@@ -222,11 +254,10 @@ impl CoDel {
             }
             None => {
                 // An episode that follows soon goes on at the rate of the last one.
-                let recent = |ended: Instant| now.saturating_duration_since(ended) < 16 * interval;
-                self.count = match self.last {
-                    Some((ended, count)) if recent(ended) && count > 2 => count - 2,
-                    _ => 1,
-                };
+                let recent = self.last.is_some_and(|last| now < last + 16 * interval);
+                let more = self.count.saturating_sub(self.began_with);
+                self.count = if recent && more > 1 { more } else { 1 };
+                self.began_with = self.count;
                 self.next = Some(self.after(now, interval));
             }
         }
@@ -307,7 +338,7 @@ mod tests {
     fn nothing_is_dropped_of_what_fits_and_what_does_not_is_told_to_slow_down() {
         let (dropped, longest) = serve(0.9, 10_000);
         assert_eq!((dropped, longest), (0, Duration::ZERO));
-        // A sender that does not listen: the queue is bounded, and CoDel drops ever more.
+        // A sender that does not listen: the queue is bounded, and ever more are dropped.
         let (dropped, longest) = serve(1.05, 60_000);
         assert!(dropped > 1500, "{dropped}");
         assert!(longest < Duration::from_millis(950), "{longest:?}");
@@ -323,6 +354,39 @@ mod tests {
         let lost: u64 = (0..100).map(|at| lane.pop(now + at * MS, RTT).1).sum();
         assert_eq!(lost, 0);
         assert!(lane.is_empty());
+    }
+
+    #[test]
+    fn what_has_waited_too_long_is_not_sent() {
+        let begin = Instant::now();
+        let mut lane = Lane::default();
+        let mut dropped = 0;
+        for at in 0..6000 {
+            let now = begin + at * 10 * MS;
+            dropped += lane.push(1, now, 1200, now);
+        }
+        let now = begin + 60_000 * MS;
+        let (oldest, lost) = lane.pop(now, RTT);
+        assert!(now - oldest.unwrap() <= 2 * RTT);
+        let waiting = lane.flows[&1].queue.len() as u64;
+        assert_eq!(dropped + lost + waiting + 1, 6000);
+        assert!(waiting > 100, "{waiting}");
+    }
+
+    #[test]
+    fn flows_that_have_nothing_are_forgotten_and_not_too_many_have_something() {
+        let now = Instant::now();
+        let mut lane = Lane::default();
+        lane.push(u32::MAX, 0, 100, now);
+        for flow in 0..100_000 {
+            lane.push(flow, 1, 100, now);
+            assert!(lane.pop(now, RTT).0.is_some());
+            assert!(lane.flows.len() <= 2, "{}", lane.flows.len());
+        }
+        let dropped: u64 = (0..100_000).map(|flow| lane.push(flow, 1, 100, now)).sum();
+        assert!(dropped > 90_000 && lane.flows.len() <= FLOWS);
+        while lane.pop(now, RTT).0.is_some() {}
+        assert!(lane.flows.is_empty() && lane.new.is_empty() && lane.old.is_empty());
     }
 
     proptest! {

@@ -196,8 +196,9 @@ impl Gate {
     pub(super) fn close(self: &Arc<Gate>) {
         let mut state = self.lock();
         state.closed = true;
-        state.outbox.clear();
+        let left = std::mem::take(&mut state.outbox).len() as u64;
         state.outbox_bytes = 0;
+        self.dropped.fetch_add(left, Relaxed);
         self.release(state);
     }
 
@@ -230,6 +231,16 @@ impl Gate {
             }
             leaving.await;
         }
+    }
+
+    /// A datagram that was to leave has not been given to QUIC.
+    pub(crate) fn unsent(self: &Arc<Gate>, bytes: u64) {
+        let mut state = self.lock();
+        state.backlog = state.backlog.saturating_sub(bytes);
+        state.written = state.written.saturating_sub(bytes);
+        let given = &mut state.given[Side::Datagrams as usize];
+        *given = given.saturating_sub(bytes);
+        self.release(state);
     }
 
     /// Datagrams that were dropped since the last call, for want of room or by the link's congestion.

@@ -13,7 +13,8 @@ pub(super) const RANKS: usize = 6;
 const YOUNG_TURNS: u64 = 4;
 /// Subscribers beyond which those are forgotten that have nothing to carry.
 const FEW: usize = 64;
-/// Bytes of datagrams that wait, of all subscribers together, beyond which new ones are dropped.
+/// Bytes of datagrams that wait, of all subscribers together, beyond which those of the one that has most
+/// are dropped.
 const MOST_WAITING: usize = 16 << 20;
 
 /// Subscribers and what waits of each, by start-time fair queueing (Goyal, Vin and Cheng, 1996): each
@@ -189,14 +190,27 @@ impl<T, D> Queue<T, D> {
         now: Instant,
     ) -> u64 {
         self.forget();
-        if self.waiting >= MOST_WAITING {
-            return 1;
-        }
         let lane = &mut self.members.entry(subscriber).or_default().lane;
         let before = lane.bytes();
-        let dropped = lane.push(flow, item, bytes, now);
+        let mut dropped = lane.push(flow, item, bytes, now);
         self.waiting = self.waiting + lane.bytes() - before;
         self.settle(subscriber);
+        while self.waiting > MOST_WAITING {
+            let lanes = self
+                .members
+                .iter_mut()
+                .map(|(who, it)| (*who, &mut it.lane));
+            let Some((who, lane)) = lanes.max_by_key(|(_, lane)| lane.bytes()) else {
+                break;
+            };
+            let before = lane.bytes();
+            if !lane.drop_of_longest() {
+                break;
+            }
+            self.waiting = self.waiting + lane.bytes() - before;
+            dropped += 1;
+            self.settle(who);
+        }
         dropped
     }
 
@@ -474,6 +488,25 @@ mod tests {
         }
         assert_eq!(sides(50, true, false, 100_000), [100_000, 0]);
         assert_eq!(sides(50, false, true, 120_000), [0, 120_000]);
+    }
+
+    #[test]
+    fn those_who_flood_do_not_take_the_room_of_others() {
+        let mut queue = Streams::<()>::default();
+        let now = Instant::now();
+        let flood = |queue: &mut Streams<()>, count: u32| {
+            for at in 0..count {
+                for who in 1..=5 {
+                    queue.push_datagram(subscriber(who), at % 7, 1, 1200, now);
+                }
+            }
+        };
+        flood(&mut queue, 4000);
+        let lost = queue.push_datagram(subscriber(9), 1, 9, 200, now);
+        assert!(queue.waiting <= MOST_WAITING && lost <= 1);
+        flood(&mut queue, 10);
+        let lane = &queue.members[&subscriber(9)].lane;
+        assert!(!lane.is_empty());
     }
 
     #[test]
