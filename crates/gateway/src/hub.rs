@@ -21,7 +21,6 @@ use bytes::{Bytes, BytesMut};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -48,7 +47,7 @@ struct Engine {
     timeouts: Timeouts,
     policy: Policy,
     /// No new connections are taken.
-    refuses: AtomicBool,
+    refuses: watch::Sender<bool>,
     terminals: Associations,
     /// The keys of the terminals that are served.
     keys: watch::Sender<Arc<Keys>>,
@@ -98,7 +97,7 @@ impl Hub {
             dialer: Dialer::default(),
             timeouts: Timeouts::default(),
             policy: Policy::new(config.policy.clone(), config.role),
-            refuses: AtomicBool::new(false),
+            refuses: watch::Sender::new(false),
             terminals: server.terminals(),
             keys: watch::Sender::new(credentials.now()),
         });
@@ -158,7 +157,7 @@ impl Hub {
     /// Accepts no more associations and connections; open ones continue. A new connection is cut at
     /// once, on established associations and on the idle connections of the fallback.
     pub fn refuse(&self) {
-        self.engine.refuses.store(true, Ordering::Relaxed);
+        self.engine.refuses.send_replace(true);
         self.server.refuse();
         if let Some(fallback) = &self.fallback {
             fallback.refuse();
@@ -269,6 +268,13 @@ async fn serve(engine: Arc<Engine>, association: Association) {
 }
 
 impl Engine {
+    /// Waits until no new connections are taken.
+    async fn refused(&self) {
+        let mut refuses = self.refuses.subscribe();
+        // The sender lives as long as the engine.
+        let _ = refuses.wait_for(|refuses| *refuses).await;
+    }
+
     /// Waits until a terminal is no longer among the peers.
     async fn removed(&self, peer: PublicKey) {
         let mut keys = self.keys.subscribe();
@@ -281,9 +287,16 @@ impl Engine {
     /// Serves one connection of a client.
     async fn connection(&self, mut sender: Sender, mut receiver: Receiver, way: Way) {
         let counters = &self.state.counters;
-        // A connection of the fallback waits here until a client needs it.
-        let request = tokio::time::timeout(self.outage, request(&mut receiver));
-        let mut request = request.await.unwrap_or(Err(CloseReason::TimedOut));
+        // A connection of the fallback waits here until a client needs it. Once this hub refuses, its
+        // end says so to a terminal that UDP does not reach: the next client goes elsewhere.
+        let idle = matches!(way, Way::Tls(_));
+        let mut request = tokio::select! {
+            biased;
+            read = tokio::time::timeout(self.outage, request(&mut receiver)) => {
+                read.unwrap_or(Err(CloseReason::TimedOut))
+            }
+            () = self.refused(), if idle => Err(CloseReason::Limit),
+        };
         if let (Ok(Request::Resume(resume)), Way::Tls(peer)) = (&request, &way) {
             request = match self.resume(*resume, peer, &mut sender, &mut receiver).await {
                 Ok(Resumed::New(open)) => Ok(Request::Open(open)),
@@ -307,7 +320,7 @@ impl Engine {
             Err(why) => return cut(&mut sender, &mut receiver, why),
         };
         let _active = counters.connections_active.hold();
-        let refuses = self.refuses.load(Ordering::Relaxed);
+        let refuses = *self.refuses.borrow();
         if refuses || counters.connections_active.get() > most(&self.state) {
             counters.connections_turned_away.increment();
             return cut(&mut sender, &mut receiver, CloseReason::Limit);

@@ -175,6 +175,44 @@ async fn a_hub_that_drains_leaves_new_connections_to_the_next() {
     answers(&mut new).await;
 }
 
+/// Where UDP does not pass, no word of the hub comes before it goes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_that_drains_is_left_over_tls_too() {
+    let keys = Keys::make();
+    let (first, second) = (
+        OneHub::start(&keys, "first"),
+        OneHub::start(&keys, "second"),
+    );
+    let mut proxies = [
+        Proxy::start(first.address).await,
+        Proxy::start(second.address).await,
+    ];
+    for proxy in &mut proxies {
+        proxy.pass_tcp();
+        proxy.go_dark(true);
+    }
+    let (server, _server) = echo().await;
+    let hubs = proxies.each_ref().map(|proxy| proxy.address.to_string());
+    let peers = [&first.key[..], &second.key];
+    let ship = Ship::start(keys, &hubs, &peers, "").await;
+    ship.uses(0).await;
+    until("the second", || ship.says(1, "state") == "fallback").await;
+    // After the start, in which a better hub is taken at once.
+    sleep(Duration::from_millis(3500)).await;
+    let (mut old, _) = ship.echo(server).await;
+    assert_eq!(first.hub.connections(), 1);
+    first.hub.drain().await;
+    let begin = Instant::now();
+    let mut longest = Duration::ZERO;
+    while ship.says(1, "used") != true || begin.elapsed() < Duration::from_secs(2) {
+        // Each is answered.
+        longest = longest.max(ship.echo(server).await.1);
+        assert!(begin.elapsed() < SOON);
+    }
+    assert!(longest < Duration::from_secs(3), "{longest:?}");
+    answers(&mut old).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hub_that_is_lost_is_replaced_and_returned_to_when_it_is_steady() {
     let keys = Keys::make();
@@ -189,7 +227,7 @@ async fn a_hub_that_is_lost_is_replaced_and_returned_to_when_it_is_steady() {
     let ship = Ship::start(keys, &hubs, &peers, "return_after = \"2 s\"\n").await;
     ship.uses(0).await;
     // After the start, in which a better hub is taken at once.
-    sleep(Duration::from_millis(1500)).await;
+    sleep(Duration::from_millis(3500)).await;
     let (mut old, _) = ship.echo(server).await;
     let changed = ship.state.counters.hubs_changed.get();
     proxy.go_dark(true);
