@@ -6,7 +6,7 @@ use crate::operate::SharedState;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
-use crate::tunnel::association::{Association, Associations, HANDSHAKE, Server};
+use crate::tunnel::association::{Association, Associations, HANDSHAKE, SWITCH, Server};
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume};
 use crate::tunnel::credentials::{Credentials, Keys};
@@ -21,7 +21,7 @@ use bytes::{Bytes, BytesMut};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -150,7 +150,17 @@ impl Hub {
     /// elsewhere, and then takes no more: see [`Hub::refuse`]. It takes a few seconds at most, in
     /// which new connections are still served.
     pub async fn drain(&self) {
+        let begin = Instant::now();
+        // Where only TLS reaches this hub, no word does: the handshakes that fail from now on tell it,
+        // while requests on connections that are made already are served.
+        let by_tls = self.fallback.as_ref().is_some_and(|fallback| {
+            fallback.refuse();
+            fallback.has_connections()
+        });
         self.server.announce_stop(ANNOUNCE).await;
+        if by_tls {
+            tokio::time::sleep(SWITCH.saturating_sub(begin.elapsed())).await;
+        }
         self.refuse();
     }
 

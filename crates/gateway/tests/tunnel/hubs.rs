@@ -91,7 +91,13 @@ impl Ship {
     }
 
     async fn uses(&self, hub: usize) {
-        until("its use", || self.says(hub, "used") == true).await;
+        // The first is in use before any answers.
+        let works = || {
+            ["up", "fallback"]
+                .iter()
+                .any(|it| self.says(hub, "state") == *it)
+        };
+        until("its use", || self.says(hub, "used") == true && works()).await;
     }
 
     /// A connection that has carried something, and how long that took.
