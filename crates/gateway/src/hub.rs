@@ -7,7 +7,7 @@ use crate::operate::records::Record;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
-use crate::tunnel::association::{Association, Associations, HANDSHAKE, Server};
+use crate::tunnel::association::{Association, Associations, HANDSHAKE, SWITCH, Server};
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume};
 use crate::tunnel::credentials::{Credentials, Keys};
@@ -22,7 +22,6 @@ use bytes::{Bytes, BytesMut};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -49,7 +48,7 @@ struct Engine {
     timeouts: Timeouts,
     policy: Policy,
     /// No new connections are taken.
-    refuses: AtomicBool,
+    refuses: watch::Sender<bool>,
     terminals: Associations,
     /// The keys of the terminals that are served.
     keys: watch::Sender<Arc<Keys>>,
@@ -106,8 +105,8 @@ impl Hub {
             outage: tunnel.outage,
             dialer: Dialer::default(),
             timeouts: Timeouts::default(),
-            policy,
-            refuses: AtomicBool::new(false),
+            policy: Policy::new(config.policy.clone(), config.role),
+            refuses: watch::Sender::new(false),
             terminals: server.terminals(),
             keys: watch::Sender::new(credentials.now()),
         });
@@ -160,14 +159,24 @@ impl Hub {
     /// elsewhere, and then takes no more: see [`Hub::refuse`]. It takes a few seconds at most, in
     /// which new connections are still served.
     pub async fn drain(&self) {
+        let begin = Instant::now();
+        // Where only TLS reaches this hub, no word does: the handshakes that fail from now on tell it,
+        // while requests on connections that are made already are served.
+        let by_tls = self.fallback.as_ref().is_some_and(|fallback| {
+            fallback.refuse();
+            fallback.has_connections()
+        });
         self.server.announce_stop(ANNOUNCE).await;
+        if by_tls {
+            tokio::time::sleep(SWITCH.saturating_sub(begin.elapsed())).await;
+        }
         self.refuse();
     }
 
     /// Accepts no more associations and connections; open ones continue. A new connection is cut at
     /// once, on established associations and on the idle connections of the fallback.
     pub fn refuse(&self) {
-        self.engine.refuses.store(true, Ordering::Relaxed);
+        self.engine.refuses.send_replace(true);
         self.server.refuse();
         if let Some(fallback) = &self.fallback {
             fallback.refuse();
@@ -278,6 +287,13 @@ async fn serve(engine: Arc<Engine>, association: Association) {
 }
 
 impl Engine {
+    /// Waits until no new connections are taken.
+    async fn refused(&self) {
+        let mut refuses = self.refuses.subscribe();
+        // The sender lives as long as the engine.
+        let _ = refuses.wait_for(|refuses| *refuses).await;
+    }
+
     /// Waits until a terminal is no longer among the peers.
     async fn removed(&self, peer: PublicKey) {
         let mut keys = self.keys.subscribe();
@@ -290,9 +306,16 @@ impl Engine {
     /// Serves one connection of a client.
     async fn connection(&self, mut sender: Sender, mut receiver: Receiver, way: Way) {
         let counters = &self.state.counters;
-        // A connection of the fallback waits here until a client needs it.
-        let request = tokio::time::timeout(self.outage, request(&mut receiver));
-        let mut request = request.await.unwrap_or(Err(CloseReason::TimedOut));
+        // A connection of the fallback waits here until a client needs it. Once this hub refuses, its
+        // end says so to a terminal that UDP does not reach: the next client goes elsewhere.
+        let idle = matches!(way, Way::Tls(_));
+        let mut request = tokio::select! {
+            biased;
+            read = tokio::time::timeout(self.outage, request(&mut receiver)) => {
+                read.unwrap_or(Err(CloseReason::TimedOut))
+            }
+            () = self.refused(), if idle => Err(CloseReason::Limit),
+        };
         if let (Ok(Request::Resume(resume)), Way::Tls(peer)) = (&request, &way) {
             request = match self.resume(*resume, peer, &mut sender, &mut receiver).await {
                 Ok(Resumed::New(open)) => Ok(Request::Open(open)),
@@ -316,7 +339,7 @@ impl Engine {
             Err(why) => return cut(&mut sender, &mut receiver, why),
         };
         let _active = counters.connections_active.hold();
-        let refuses = self.refuses.load(Ordering::Relaxed);
+        let refuses = *self.refuses.borrow();
         if refuses || counters.connections_active.get() > most(&self.state) {
             counters.connections_turned_away.increment();
             return cut(&mut sender, &mut receiver, CloseReason::Limit);

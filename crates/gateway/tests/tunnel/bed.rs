@@ -328,7 +328,9 @@ impl Proxy {
         self.tcp = Some(Task::spawn(async move {
             while let Ok((mut near, _)) = listener.accept().await {
                 tokio::spawn(async move {
-                    let mut far = TcpStream::connect(hub).await.unwrap();
+                    let Ok(mut far) = TcpStream::connect(hub).await else {
+                        return;
+                    };
                     tokio::time::sleep(delay).await;
                     let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
                 });

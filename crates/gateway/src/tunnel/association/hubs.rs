@@ -26,9 +26,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
-/// Time in addition to that of the handshakes, from the start, in which a better hub is taken as soon
-/// as it answers: the first one to answer need not be the preferred one.
-const START: Duration = Duration::from_secs(1);
+/// Time in addition to that of the handshakes over QUIC and TLS, from the start, in which a better hub
+/// is taken as soon as it answers: the first one to answer need not be the preferred one.
+const START: Duration = Duration::from_secs(3);
 /// How often the link is divided among hubs that send at the same time.
 const DIVIDED: Duration = Duration::from_millis(500);
 /// Longest time until the hubs are shown anew.
@@ -129,7 +129,7 @@ impl Hubs {
         common.entrance.prefer(first.owner());
         let shared = Arc::new(Shared {
             common,
-            settles: Instant::now() + 4 * config.link.rtt + START,
+            settles: Instant::now() + 8 * config.link.rtt + START,
             hubs: Mutex::new(hubs),
             current: watch::Sender::new(first),
             status: watch::Sender::new(Status::new()),
@@ -171,12 +171,17 @@ impl Hubs {
                 };
                 // It may have been left in the same moment.
                 if opened.is_ok() || !current.has_changed().unwrap_or(false) {
-                    return opened;
+                    break (client, opened);
                 }
             }
         };
         let opened = tokio::time::timeout(patience, open).await;
-        opened.unwrap_or(Err(CloseReason::PeerGone))
+        let (client, opened) = opened.map_err(|_| CloseReason::PeerGone)?;
+        // Nothing has left yet, so that another hub may take it where this one has just gone.
+        match self.shared.other(&client).filter(|_| opened.is_err()) {
+            Some(other) => other.open(patience).await,
+            None => opened,
+        }
     }
 
     /// Closes all associations and makes no others; streams that are open are cut.
@@ -259,6 +264,14 @@ impl Shared {
     fn clients(&self) -> Vec<Arc<Client>> {
         let hubs = self.lock();
         hubs.iter().map(|entry| Arc::clone(&entry.client)).collect()
+    }
+
+    /// The first hub besides this one that carries connections.
+    fn other(&self, client: &Arc<Client>) -> Option<Arc<Client>> {
+        let hubs = self.lock();
+        let mut others = hubs.iter().filter(|it| !Arc::ptr_eq(&it.client, client));
+        let other = others.find(|it| it.retired.is_none() && it.status.borrow().serves())?;
+        Some(Arc::clone(&other.client))
     }
 
     /// Puts the best hub in use and shows them all; returns when there may be a better one.

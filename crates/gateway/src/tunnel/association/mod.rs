@@ -21,8 +21,8 @@ mod throttle;
 pub use hubs::Hubs;
 pub(crate) use opening::Openable;
 pub(crate) use pulse::Lost;
-pub(crate) use server::Associations;
 pub use server::{Association, Server};
+pub(crate) use server::{Associations, SWITCH};
 
 use quinn::{ConnectionError, VarInt};
 use std::time::{Duration, Instant};

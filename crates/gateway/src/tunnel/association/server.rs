@@ -28,7 +28,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
 
 /// How long a terminal may take to send new connections elsewhere once it knows that this hub stops.
-const SWITCH: Duration = Duration::from_millis(1500);
+pub(crate) const SWITCH: Duration = Duration::from_millis(1500);
 
 /// The hub's side: it accepts terminals until it is dropped.
 #[derive(Debug)]

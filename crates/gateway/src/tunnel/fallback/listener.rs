@@ -37,6 +37,8 @@ pub(crate) struct Accepted {
 pub(crate) struct Listener {
     task: JoinHandle<()>,
     acceptor: Arc<RwLock<TlsAcceptor>>,
+    places: Arc<Semaphore>,
+    most: usize,
 }
 
 impl std::fmt::Debug for Listener {
@@ -79,9 +81,21 @@ impl Listener {
             places: Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS))),
             accepted,
         };
-        let acceptor = Arc::clone(&shared.acceptor);
+        let (acceptor, places) = (Arc::clone(&shared.acceptor), Arc::clone(&shared.places));
+        let most = places.available_permits();
         let task = tokio::spawn(listen(listener, shared));
-        (Listener { task, acceptor }, arrivals)
+        let listener = Listener {
+            task,
+            acceptor,
+            places,
+            most,
+        };
+        (listener, arrivals)
+    }
+
+    /// Whether there are connections, idle ones included.
+    pub(crate) fn has_connections(&self) -> bool {
+        self.places.available_permits() < self.most
     }
 
     /// Makes the next handshakes with these keys.
