@@ -10,11 +10,12 @@ With the command built (`make`), the first two as root:
     fidelity/linux/compare.py quic-lossy [--jobs 4]   # and 12 at 1% lost, means of 10 runs
     fidelity/linux/compare.py search [--jobs 4]       # CUBIC with SEARCH, 16 cells without losses
     fidelity/linux/compare.py search-lossy [--jobs 4] # and 6 at 1% lost, means of 10 runs
+    fidelity/linux/compare.py buffers [--jobs 3]      # stock buffers by kernel, 18 cells without losses
 
 Both sides run the study of that name: the simulator on the host profile `linux` with the C of the
 control, Linux with the same C in its kernel. Bars: without losses the mean of |ours / Linux's - 1|
 is at most 3% and the worst 8%; at 1% loss every cell is within 10%. QUIC has the same endpoints on both
-sides; the bar of every cell is 5%, at 1% loss 10%; of SEARCH as well. Results go to
+sides; the bar of every cell is 5%, at 1% loss 10%; of SEARCH and of stock buffers as well. Results go to
 target/fidelity/linux; a study that was stopped goes on. Exit status: 0 met, 1 not, 2 could not run.
 """
 
@@ -38,6 +39,7 @@ STUDIES = {
     "quic-lossy": (10, 10, None, 0.10),
     "search": (1, 3, None, 0.05),
     "search-lossy": (10, 10, None, 0.10),
+    "buffers": (1, 3, None, 0.05),
 }
 
 
@@ -105,7 +107,7 @@ def main():
     middle = statistics.mean if is_lossy else statistics.median
     errors = {}
     print(
-        f"{'rate':9}  {'file':6}  {'control':13}  {'ours [s]':>8}  {'Linux [s]':>9}  {'spread':>6}  ratio"
+        f"{'rate':10}  {'file':6}  {'control':13}  {'ours [s]':>8}  {'Linux [s]':>9}  {'spread':>6}  ratio"
     )
     for cell, times in ours.items():
         mine, its = statistics.mean(times), middle(theirs[cell])
@@ -119,7 +121,7 @@ def main():
         errors[cell] = abs(mine / its - 1)
         mark = "  beyond" if errors[cell] > worst_bar else ""
         print(
-            f"{cell[0]:9}  {cell[1]:6}  {cell[2]:13}  {mine:8.3f}  {its:9.3f}  {spread:6.1%}  "
+            f"{cell[0]:10}  {cell[1]:6}  {cell[2]:13}  {mine:8.3f}  {its:9.3f}  {spread:6.1%}  "
             f"{mine / its:.3f}{mark}"
         )
     mean, worst = statistics.mean(errors.values()), max(errors.values())

@@ -23,7 +23,7 @@ FILE = "testbed_cubic_bbr_goodput.csv"
 # super-segments whole, and their queues hold netem's limit: in the real runs it dropped nothing where
 # packets are lost (kernel.csv), since it counts super-segments.
 HOSTS = {
-    "transport.{control}.buffers": "stock",
+    "transport.{control}.buffers": "stock-6.1",
 }
 # Four times as many runs as theirs: where losses bind, the medians of nine differ by 10 to 20%.
 RUNS, SECONDS = 36, 60

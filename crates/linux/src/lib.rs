@@ -13,6 +13,7 @@ pub mod emulator;
 pub mod kernel;
 pub mod namespace;
 mod port;
+mod release;
 mod sys;
 pub mod testbed;
 #[cfg(test)]

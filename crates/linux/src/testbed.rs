@@ -131,8 +131,7 @@ pub fn refusals(scenario: &Scenario) -> Vec<String> {
 /// What this machine runs: `Linux 6.18.44`.
 #[must_use]
 pub fn kernel_version() -> String {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("Linux {}", release.trim())
+    format!("Linux {}", crate::release::of_this_machine())
 }
 
 /// Runs `scenario` in real time.

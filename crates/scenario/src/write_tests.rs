@@ -91,7 +91,7 @@ fn offload_survives_the_file() {
     let linux = TransportSettings {
         profile: Some(bentpipe_tcp::HostProfile::Linux),
         offload: Some(false),
-        buffers: Some(bentpipe_tcp::Buffers::Stock),
+        buffers: Some(bentpipe_tcp::Buffers::STOCK),
         ..TransportSettings::default()
     };
     let below = find_transport("cubic").unwrap().settings();

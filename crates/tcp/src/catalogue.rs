@@ -270,8 +270,8 @@ impl TransportSettings {
         let recovery = self.recovery.or(suggested.recovery);
         let recovery_fix = self.recovery_fix.or(suggested.recovery_fix);
         let undo = self.undo.or(suggested.undo);
-        let stock = self.buffers.unwrap_or(rules.buffers) == Buffers::Stock;
-        let unless_stock = |stock_size| if stock { stock_size } else { DEFAULT_BUFFER };
+        let stock_window = self.buffers.unwrap_or(rules.buffers).stock_window();
+        let stock_memory = stock_window.map(|_| Buffers::STOCK_MEMORY);
         let quic = (self.protocol == Some(Protocol::Quic)).then(|| QuicSettings {
             mtu: self.mss,
             pacing: self.pacing,
@@ -301,12 +301,11 @@ impl TransportSettings {
                 None => rules.initial_window,
             }),
             initial_ssthresh: self.initial_ssthresh.filter(|s| s.is_finite()),
-            send_buffer: self
-                .send_buffer
-                .unwrap_or(unless_stock(Buffers::STOCK_MEMORY)),
+            send_buffer: self.send_buffer.or(stock_memory).unwrap_or(DEFAULT_BUFFER),
             receive_buffer: self
                 .receive_buffer
-                .unwrap_or(unless_stock(Buffers::STOCK_WINDOW)),
+                .or(stock_window)
+                .unwrap_or(DEFAULT_BUFFER),
             delayed_ack: DelayedAck {
                 count: self.ack_count.unwrap_or(rules.delayed_ack.count),
                 timer: self.ack_timer.unwrap_or(rules.delayed_ack.timer),
@@ -322,7 +321,7 @@ impl TransportSettings {
             polling: self.polling.unwrap_or_default(),
             kernel: KernelSettings {
                 single_segments: self.offload == Some(false),
-                send_memory: (stock && self.send_buffer.is_none()).then_some(Buffers::STOCK_MEMORY),
+                send_memory: stock_memory.filter(|_| self.send_buffer.is_none()),
                 ..KernelSettings::DEFAULT
             },
         };

@@ -5,6 +5,7 @@
 //! out; payload never exists. A [`Transport`] selects the TCP variant: congestion control,
 //! [`HostProfile`], recovery, windows, buffers and options.
 
+mod buffers;
 mod catalogue;
 mod endpoint;
 mod host_stack;
@@ -25,13 +26,14 @@ mod stack;
 mod stp;
 mod transport;
 
+pub use buffers::Buffers;
 pub use catalogue::{
     DEFAULT_BUFFER, DEFAULT_PACKET, NamedTransport, Suggested, TransportSettings, check_name,
     find_transport, nearest_transport, register_control, transports,
 };
 pub use endpoint::{ConnectionState, Endpoint, Snapshot};
 pub use options::{
-    Buffers, Ciphers, DelayedAck, KernelSettings, NOT_OF_QUIC, Opener, Pacing, Polling, Protocol,
+    Ciphers, DelayedAck, KernelSettings, NOT_OF_QUIC, Opener, Pacing, Polling, Protocol,
     QuicSettings, Recovery, Resumption,
 };
 pub use packet::{Packet, Transmit};

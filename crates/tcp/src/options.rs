@@ -106,28 +106,6 @@ pub struct DelayedAck {
     pub quick_acks: u32,
 }
 
-/// The buffers of a host that nobody has tuned, or of one that somebody has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub enum Buffers {
-    /// 16 MB of payload on either side, which the window of most paths never fills.
-    Ample,
-    /// Those of Linux up to 6.5 on profile `linux`: a receive window of at most half of
-    /// `tcp_rmem`'s 6 MiB, and a send buffer of `tcp_wmem`'s 4 MiB of memory.
-    Stock,
-}
-
-impl Buffers {
-    /// Every value with its name in scenarios.
-    pub const ALL: [(&'static str, Buffers); 2] =
-        [("ample", Buffers::Ample), ("stock", Buffers::Stock)];
-
-    /// The window that a stock host advertises at most.
-    pub const STOCK_WINDOW: Bytes = Bytes::new(3 << 20);
-
-    /// The memory of a stock host's send buffer.
-    pub const STOCK_MEMORY: Bytes = Bytes::new(4 << 20);
-}
-
 /// Settings of a kernel of profile `linux`: what its build and its sysctls say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct KernelSettings {

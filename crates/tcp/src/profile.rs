@@ -1,6 +1,7 @@
 //! Host profiles: how a host's TCP behaves around its congestion control.
 
-use crate::options::{Buffers, DelayedAck, Recovery};
+use crate::buffers::Buffers;
+use crate::options::{DelayedAck, Recovery};
 use bentpipe_units::Duration;
 
 /// A host whose TCP is modelled.
@@ -328,7 +329,7 @@ const LINUX_24: Rules = Rules {
 // include/net/tcp.h; the ACK timer is the largest delay, which the
 // receiver works out below it.
 const LINUX: Rules = Rules {
-    buffers: Buffers::Stock,
+    buffers: Buffers::STOCK,
     stack: StackKind::Linux,
     decides_alone: true,
     rto: RtoRule::Linux6,

@@ -2,6 +2,7 @@
 //! anything.
 
 use super::KernelError;
+use crate::release;
 use std::fs;
 use std::path::Path;
 
@@ -89,8 +90,8 @@ fn built() -> Requirement {
 /// 6.4 has links of struct_ops maps for TCP (6.3 and older leave what a killed
 /// loader has registered).
 fn version() -> Requirement {
-    let release = read("/proc/sys/kernel/osrelease");
-    let old = !at_least(&release, (6, 4));
+    let release = release::of_this_machine();
+    let old = !release::at_least(&release, (6, 4));
     let obstacle = old.then(|| KernelError::OldKernel {
         found: release.clone(),
     });
@@ -166,15 +167,6 @@ fn missing_capabilities(status: &str, needed: &[(&'static str, u32)]) -> Vec<&'s
         .collect()
 }
 
-/// Whether `6.18.5-something` is at least the version asked for.
-fn at_least(release: &str, wanted: (u32, u32)) -> bool {
-    let mut numbers = release
-        .split(|c: char| !c.is_ascii_digit())
-        .map(|n| n.parse().unwrap_or(0));
-    let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    found >= wanted
-}
-
 fn contains(hay: &[u8], needle: &[u8]) -> bool {
     hay.windows(needle.len()).any(|window| window == needle)
 }
@@ -189,16 +181,6 @@ fn read(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_compared_by_number() {
-        assert!(at_least("6.4.0", (6, 4)));
-        assert!(at_least("6.18.5-1-amd64", (6, 4)));
-        assert!(at_least("7.0-rc1", (6, 4)));
-        assert!(!at_least("6.1.0-49-cloud-amd64", (6, 4)));
-        assert!(!at_least("5.15.0", (6, 4)));
-        assert!(!at_least("", (6, 4)));
-    }
 
     #[test]
     fn capabilities_are_read_bit_by_bit() {

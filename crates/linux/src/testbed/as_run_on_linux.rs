@@ -60,7 +60,7 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
                 let name = simulation.name.to_owned();
                 simulated.congestion_control = CongestionControlChoice::Named(name);
             }
-            if !setup.stock_receive {
+            if setup.stock_receive.is_none() {
                 let window = setup.window.map(|w| u64::from(w) * u64::from(setup.mss));
                 let bytes = window.map_or(DEFAULT_BUFFER, Bytes::new);
                 let divisor = rules.receive_buffer_divisor.max(1);
@@ -82,7 +82,7 @@ fn of(transport: &Transport, setup: &Setup) -> Transport {
                 }
             }
             // The control keeps the window.
-            if !setup.stock_receive {
+            if setup.stock_receive.is_none() {
                 simulated.receive_buffer = DEFAULT_BUFFER;
             }
             if !setup.stock_send {

@@ -57,7 +57,10 @@ impl<'a> Bench<'a> {
             let own = |end: &(usize, usize)| setups.get(end.0)?.as_ref();
             let of_flows = || host.ends.iter().filter_map(own);
             let restarts = of_flows().all(|s| s.restart_after_idle);
-            let stock = of_flows().all(|s| s.stock_receive);
+            let windows = of_flows().map(|s| s.stock_receive);
+            // Of several the largest; where one is of another kind, it is set at its socket.
+            let stock = windows.collect::<Option<Vec<_>>>();
+            let stock = stock.and_then(|windows| windows.into_iter().max());
             let routes = host.ends.iter().filter_map(|&(flow, end)| {
                 let options = setups.get(flow)?.as_ref()?.route(end == 0);
                 let [own, peer] = [emulator::ipv4(flow, end), emulator::ipv4(flow, 1 - end)];

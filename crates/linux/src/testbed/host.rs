@@ -3,6 +3,9 @@
 
 use super::setup::Setup;
 use crate::namespace::{Namespace, NamespaceError};
+use crate::release;
+use bentpipe_tcp::Buffers;
+use bentpipe_units::Bytes;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -20,10 +23,8 @@ const SETTINGS: [(&str, &str); 6] = [
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
 
-/// The limits of receive buffers that are tuned: those of a host that nobody has tuned, whatever
-/// this kernel's own are, and those for a window of 16 MB.
-const STOCK_RMEM: &str = "4096 131072 6291456";
-const AMPLE_RMEM: &str = "4096 131072 33554432";
+/// The limit of receive buffers that are tuned where none is stock: a window of 16 MB and more.
+const AMPLE_RMEM: Bytes = Bytes::new(32 << 20);
 
 /// A host of the test bed: its namespace, and the options of the kernel that are set there.
 #[derive(Debug)]
@@ -42,21 +43,21 @@ struct Options {
 }
 
 impl Host {
-    /// The host in `namespace`, prepared for a run.
+    /// The host in `namespace`, prepared for a run. Its receive buffers are tuned up to the window of
+    /// a `stock` host, whatever this kernel's own limit is.
     pub(crate) fn new(
         namespace: Arc<Namespace>,
         restart_after_idle: bool,
-        stock_buffers: bool,
+        stock: Option<Bytes>,
     ) -> Result<Host, NamespaceError> {
         for (key, value) in SETTINGS {
             namespace.sysctl(key, value)?;
         }
-        let rmem = if stock_buffers {
-            STOCK_RMEM
-        } else {
-            AMPLE_RMEM
-        };
-        namespace.sysctl("net.ipv4.tcp_rmem", rmem)?;
+        let most = stock.map_or(AMPLE_RMEM, |window| {
+            Buffers::receive_memory(window, measures_payload())
+        });
+        let rmem = format!("4096 131072 {}", most.get());
+        namespace.sysctl("net.ipv4.tcp_rmem", &rmem)?;
         let restart = if restart_after_idle { "1" } else { "0" };
         namespace.sysctl("net.ipv4.tcp_slow_start_after_idle", restart)?;
         let open = |name: &str| {
@@ -104,6 +105,11 @@ impl Host {
         set(&options.ecn, if setup.ecn { "1" } else { "2" })?;
         connect()
     }
+}
+
+/// True if this kernel measures which part of a receive buffer's memory is payload.
+fn measures_payload() -> bool {
+    release::at_least(&release::of_this_machine(), (6, 6))
 }
 
 /// Writes a setting; it counts at the beginning of its file only.

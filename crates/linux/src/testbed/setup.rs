@@ -19,7 +19,7 @@
 
 use super::control::Control;
 use bentpipe_tcp::{Buffers, DEFAULT_BUFFER, Pacing, Recovery, Transport};
-use bentpipe_units::Duration;
+use bentpipe_units::{Bytes, Duration};
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
@@ -67,8 +67,8 @@ pub(crate) struct Setup {
     /// The kernel tunes the send buffer up to the limit of a host that nobody has tuned;
     /// otherwise nothing limits it.
     pub(crate) stock_send: bool,
-    /// The same of the receive buffer, so that no window is set.
-    pub(crate) stock_receive: bool,
+    /// The same of the receive buffer, so that no window is set: the largest that it comes to.
+    pub(crate) stock_receive: Option<Bytes>,
     pub(crate) mss: u32,
     pub(crate) acknowledge: Acknowledge,
     pub(crate) timestamps: bool,
@@ -117,8 +117,9 @@ impl Setup {
             ));
         }
         let stock_send = transport.kernel.send_memory.is_some();
-        let stock_receive = stock_send && transport.receive_buffer == Buffers::STOCK_WINDOW;
-        let window = window(transport).filter(|_| !stock_receive);
+        let stock_receive = Some(transport.receive_buffer)
+            .filter(|window| stock_send && Buffers::is_stock_window(*window));
+        let window = window(transport).filter(|_| stock_receive.is_none());
         match Control::of(transport, window) {
             Ok(control) if refused.is_empty() => Ok(Setup {
                 control,

@@ -63,9 +63,11 @@ table! {
     initial_window: f64 [SEGMENTS], or "the base's, or the profile's";
     /// initial slow start threshold, segments
     initial_ssthresh: f64 [Kind::NumberOrUnlimited { min: 1.0, max: 1e9 }], or "unlimited";
-    /// the buffers that are not given: `ample` ones of 16 MB, or the `stock` of Linux up to 6.5 on
-    /// profile `linux`: a receive window of 3 MiB (half of `tcp_rmem`) and 4 MiB of memory for what
-    /// is sent (`tcp_wmem`), which wakes the application at two thirds
+    /// the buffers that are not given: `ample` ones of 16 MB, or on profile `linux` those of a host
+    /// that nobody has tuned, with 4 MiB of memory for what is sent (`tcp_wmem`), which wakes the
+    /// application at two thirds, and a receive window (from `tcp_rmem`) of at most 3 MiB
+    /// (`stock-6.1`: Linux up to 6.5; `stock` is the same), 3.75 MiB (`stock-6.12`: from 6.6 to 6.15) or
+    /// 20 MiB (`stock-6.18`: from 6.16 on)
     buffers: Buffers { all Buffers::ALL }, or "the base's, or `stock` on profile `linux` and `ample` on others";
     /// send buffer, in bytes of payload; `tcp_wmem` of Linux counts memory, which takes more
     send_buffer: Bytes [SIZE], or "by `buffers`";

@@ -172,7 +172,7 @@ fn settings(t: &Transport) -> Result<Table, WriteError> {
     table.put_as::<Bytes, _>("mss", &Bytes::new(u64::from(t.mss)));
     put_start(&mut table, t);
     if t.kernel.send_memory.is_some() {
-        table.put("buffers", word_of(&Buffers::ALL, &Buffers::Stock));
+        table.put("buffers", word_of(&Buffers::ALL, &Buffers::STOCK));
     } else {
         table.put_as::<Bytes, _>("send_buffer", &t.send_buffer.min(LARGEST_BUFFER));
     }

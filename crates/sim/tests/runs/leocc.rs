@@ -7,6 +7,7 @@
 )]
 
 use crate::line::{Line, named};
+use crate::text::read;
 use bentpipe_link::{Loss, Piece, Timeline};
 use bentpipe_outcome::Outcome;
 use bentpipe_random::Stream;
@@ -141,11 +142,14 @@ fn transport(control: &str) -> Transport {
 }
 
 fn measured(scenario: &bentpipe_scenario::Scenario) -> Outcome {
-    let options = Options {
+    run(scenario, &every_20_ms()).unwrap()
+}
+
+fn every_20_ms() -> Options {
+    Options {
         series: Some(Duration::from_millis(20)),
         ..Options::default()
-    };
-    run(scenario, &options).unwrap()
+    }
 }
 
 /// Goodput in Mbit/s and mean RTT in ms.
@@ -307,6 +311,48 @@ fn where_the_rate_varies_and_nothing_is_reconfigured_it_finds_nothing() {
     let all = compared(Path::varying("nothing, but all varies", STEADY));
     assert!(all.rate > 0.98, "{all:?}");
     assert!(all.falsely == 0 && all.rtt[1] < 0.8, "{all:?}");
+}
+
+/// Slots of Starlink at six phases, a draw of the jitter every 20 ms: changes, those found, those found
+/// late, and what was taken for one.
+fn over_slots(preset: &str) -> [usize; 4] {
+    let mut sums = [0; 4];
+    for phase in PHASES {
+        let text = format!(
+            "duration = \"{SECONDS} s\"\n[node.a]\n[node.b]\n[link.x]\n\
+             between = [\"a\", \"b\"]\nrate = \"50 Mbit/s\"\none_way_delay = \"20 ms\"\n\
+             queue = \"1 BDP\"\nslots = {{ preset = \"{preset}\", offset = \"{phase} s\" }}\n\
+             [link.x.reverse]\nrate = \"10 Mbit/s\"\n[transport.t]\nbase = \"leocc\"\n\
+             profile = \"linux\"\n[flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\n\
+             application = \"persistent\"\n"
+        );
+        let options = Options {
+            seed: phase + 1,
+            ..every_20_ms()
+        };
+        let outcome = run(&read(&text), &options).unwrap();
+        let steps = Path::new("slots", STEADY).steps(phase);
+        let [hits, late, falsely] = sorted(&steps, &found(&outcome, 0));
+        for (sum, more) in sums.iter_mut().zip([steps.len(), hits, late, falsely]) {
+            *sum += more;
+        }
+    }
+    let [steps, hits, late, falsely] = sums;
+    println!("| {preset} | {hits} of {steps}, {late} late | {falsely} |");
+    sums
+}
+
+/// Of the changes of slot an endpoint can see those that interrupt the path for longer than 45 ms,
+/// which are half of them, and steps that exceed the jitter.
+#[test]
+fn jitter_does_not_look_like_reconfigurations() {
+    for preset in ["starlink-2023-near", "starlink-2023"] {
+        let [steps, hits, _, falsely] = over_slots(preset);
+        assert!(
+            5 * hits > 2 * steps && 4 * falsely < steps,
+            "{hits} {falsely}"
+        );
+    }
 }
 
 #[test]

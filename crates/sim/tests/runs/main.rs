@@ -4,6 +4,7 @@ mod applications;
 mod bandwidth;
 mod bbr;
 mod bounds;
+mod buffers;
 mod calls;
 mod careful_resume;
 mod conservation;

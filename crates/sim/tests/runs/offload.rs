@@ -69,26 +69,6 @@ fn one_link_that_cuts_is_enough() {
     assert!(packets < segments * 2 / 3, "{packets} of {segments}");
 }
 
-/// 100 Mbit/s over 600 ms are 7.5 MB in flight. A host that nobody has tuned keeps 2 to 2.8 MB there
-/// (27 Mbit/s on Linux 6.1 in a minute), and one with ample buffers comes near the rate of the link.
-#[test]
-fn stock_buffers_limit_a_fast_satellite() {
-    let rate = |keys: &str| {
-        let text = format!(
-            "duration = \"60 s\"\n[node.a]\n[node.b]\n[link.x]\nbetween = [\"a\", \"b\"]\n\
-             rate = \"100 Mbit/s\"\none_way_delay = \"300 ms\"\nqueue = \"1 BDP\"\n\
-             [transport.t]\nbase = \"bbr\"\nprofile = \"linux\"\n{keys}\n\
-             [flow.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\napplication = \"persistent\"\n"
-        );
-        let outcome = run(&read(&text), &Options::default()).unwrap();
-        outcome.flows[0].delivered.as_f64() * 8.0 / 60e6
-    };
-    let stock = rate("buffers = \"stock\"");
-    assert!((24.0..34.0).contains(&stock), "{stock}");
-    let ample = rate("buffers = \"ample\"");
-    assert!(ample > 60.0, "{ample}");
-}
-
 /// A connection for each page, and super-segments in all of them.
 #[test]
 fn a_connection_that_opens_again_sends_whole_as_well() {

@@ -132,7 +132,7 @@ impl Linux {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Buffers;
+    use crate::buffers::Buffers;
     use crate::profile::HostProfile;
     use crate::transport::Transport;
     use crate::{TransportSettings, find_transport};
@@ -140,7 +140,7 @@ mod tests {
     fn transport(offload: Option<bool>) -> Transport {
         let settings = TransportSettings {
             profile: Some(HostProfile::Linux),
-            buffers: Some(Buffers::Stock),
+            buffers: Some(Buffers::STOCK),
             offload,
             ..TransportSettings::default()
         };

@@ -5,14 +5,21 @@
 //! watches its own acknowledgements, while it cruises, for three signs:
 //!
 //! - a rise: an RTT that exceeds the one before it by more than a queue can grow between
-//!   the two, and so does the next. A queue of its own ramps with the surplus of the sending
-//!   rate, a longer path is a step, and so is an interruption that holds packets back. One
-//!   RTT alone may be a delayed acknowledgement;
+//!   the two, and no RTT of the next `patience` comes
+//!   back to the smallest before it, but for such a queue. A queue of its own ramps with
+//!   the surplus of the sending rate, a longer path is a step. What comes back was an interruption
+//!   that held packets back, a delayed acknowledgement, or the jitter of the path;
 //! - a loss of all: no ACK for `silence` longer than the path takes to deliver what the next
 //!   one acknowledges, and then, within a round or by a timeout, as much is lost as was sent
 //!   in `silence`. Silence alone is no sign: the sender pauses whenever its window shrinks;
-//! - a fall: an RTT below the smallest of this path, of two rounds ago. No queue that
+//! - a fall: an RTT below the smallest of this path, of a `patience` and a round ago. No queue that
 //!   empties can do that, of whichever flow.
+//!
+//! `patience` is 45 ms where the RTT is steady, and otherwise three times as long as the longest
+//! time for which the RTT has stayed up after a step and then come back; half of it is forgotten in
+//! a minute. So it is the smallest RTT of a window that decides, and the window is as long as the
+//! path's jitter requires. Starlink's delay has another value every few tens of
+//! milliseconds (`docs/slots.md`): each would be a rise where the next ACK is enough to confirm one.
 //!
 //! The smallest RTT of this path is the smallest since the last rise or loss of all. It is
 //! not the one of BBR's model, which expires and then is that of a path with other flows'
@@ -20,21 +27,27 @@
 //! a longer path would have been a rise. Where a rise went unnoticed, in a startup for one, it
 //! is too small, and a shorter path is found again only below it.
 //!
-//! A rise or fall counts beyond `fluctuation`, what the RTT varies without a queue and
-//! without a reconfiguration; a rise also beyond the largest step of the last rounds, which
-//! loses an eighth each round. So a medium that grants in frames fires once and no more,
-//! and a path whose two directions change one after the other is one reconfiguration.
-//! Left are bursts of other flows, which can be a rise, and connections that begin in a full
-//! queue, whose end they have not seen yet: that is a fall. Such a probe costs a startup.
+//! A rise or fall counts beyond `fluctuation`, what the smallest RTT varies without a queue and
+//! without a reconfiguration. A path whose two directions change one after the other is one
+//! reconfiguration. Left are bursts of other flows, which can be a rise, and connections that begin
+//! in a full queue, whose end they have not seen yet: that is a fall. Such a probe costs a startup.
 //! What is public of the live version is only that it uses RTTs and the intervals between
 //! answers; how they are read here is ours, and the same everywhere. The simulator's
 //! tests count what is found and what is found falsely (crates/sim/tests/runs/leocc.rs).
 
 use super::CYCLE;
 use bentpipe_units::{Duration, Segments, Time};
+use std::f64::consts::LN_2;
 
-/// What of the largest step of the RTT is left a round later.
-const REMEMBERED: f64 = 7.0 / 8.0;
+/// How long an RTT that has risen stays so at least, seconds, until that is another path: where
+/// the RTT is steady, and the most that jitter makes of it.
+const PATIENCE: (f64, f64) = (0.045, 2.0);
+
+/// So many times as long as a rise that came back.
+const TIMES: f64 = 3.0;
+
+/// The time in which half of the patience is forgotten, seconds.
+const FORGOTTEN: f64 = 60.0;
 
 /// One acknowledgement, as the detector sees it.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +76,14 @@ pub(super) enum Sign {
     Other,
 }
 
+/// An RTT that has risen by a step.
+#[derive(Clone, Copy, Debug)]
+struct Rise {
+    since: Time,
+    /// The smallest RTT before it, seconds.
+    before: f64,
+}
+
 /// A silence, and what is found lost since.
 #[derive(Clone, Copy, Debug, Default)]
 struct Silence {
@@ -78,12 +99,17 @@ pub(super) struct Detector {
     /// The last ACK, and the last RTT.
     last_at: Option<Time>,
     last_rtt: Option<Duration>,
-    /// Above which RTT, in seconds, the next ACK confirms a rise.
-    rise: Option<f64>,
-    /// Largest step of the RTT of the last rounds, seconds.
-    usual: f64,
-    /// The smallest RTT of the path at the beginning of this round and of the last.
+    rise: Option<Rise>,
+    /// The smallest RTTs of this `patience` and of the one before, seconds, and when this one began.
+    lowest: [f64; 2],
+    lowest_at: Time,
+    /// How long a rise stays until it is another path, seconds, and when some of it was forgotten.
+    patience: f64,
+    patience_at: Option<Time>,
+    /// The smallest RTT of the path at the beginning of this round and of one before, which lie a
+    /// patience apart, and when the first of them was taken, or this cruise began.
     floors: [Option<Duration>; 2],
+    floor_at: Option<Time>,
     /// Rounds without a repair, up to two.
     quiet_rounds: u32,
     silent: Option<Silence>,
@@ -97,18 +123,22 @@ impl Detector {
             last_at: None,
             last_rtt: None,
             rise: None,
-            usual: 0.0,
+            lowest: [f64::MAX; 2],
+            lowest_at: Time::ZERO,
+            patience: PATIENCE.0,
+            patience_at: None,
             floors: [None; 2],
+            floor_at: None,
             quiet_rounds: 0,
             silent: None,
         }
     }
 
-    /// Forgets the last ACKs, and keeps how far the RTT usually steps: what comes next was
-    /// sent by other rules.
+    /// Forgets the last ACKs, and keeps its patience: what comes next was sent by other rules.
     pub(super) fn pause(&mut self) {
         *self = Detector {
-            usual: self.usual,
+            patience: self.patience,
+            patience_at: self.patience_at,
             ..Detector::new(self.silence, self.fluctuation)
         };
     }
@@ -116,10 +146,9 @@ impl Detector {
     /// What this ACK shows, where it shows a reconfiguration.
     pub(super) fn sees(&mut self, seen: &Seen) -> Option<Sign> {
         if seen.round_start {
-            self.usual *= REMEMBERED;
-            self.floors = [Some(seen.path_min), self.floors[0]];
-            self.quiet_rounds = (self.quiet_rounds + 1).min(2);
+            self.on_round(seen);
         }
+        self.floor_at.get_or_insert(seen.now);
         let last_at = self.last_at.replace(seen.now).unwrap_or(seen.now);
         let gap = seen.now.since(last_at);
         let loses_all = self.loses_all(gap, seen);
@@ -129,6 +158,19 @@ impl Detector {
         let step = self.step(gap, seen);
         let sign = if loses_all { Some(Sign::Other) } else { step };
         sign.filter(|_| !seen.app_limited)
+    }
+
+    /// A round begins: what is remembered of the path ages.
+    fn on_round(&mut self, seen: &Seen) {
+        self.quiet_rounds = (self.quiet_rounds + 1).min(2);
+        let since = self.patience_at.replace(seen.now).unwrap_or(seen.now);
+        let forgotten = LN_2 * seen.now.since(since).as_secs() / FORGOTTEN;
+        self.patience = (self.patience * (1.0 - forgotten).max(0.5)).max(PATIENCE.0);
+        let floor_at = self.floor_at.unwrap_or(seen.now);
+        if seen.now.since(floor_at).as_secs() >= self.patience {
+            self.floors = [Some(seen.path_min), self.floors[0]];
+            self.floor_at = Some(seen.now);
+        }
     }
 
     /// A silence, and what was sent meanwhile is lost.
@@ -157,19 +199,55 @@ impl Detector {
     fn step(&mut self, gap: Duration, seen: &Seen) -> Option<Sign> {
         let rtt = seen.rtt?;
         let last = self.last_rtt.replace(rtt).unwrap_or(rtt).as_secs();
-        let ramp = (CYCLE[0] - 1.0) * gap.as_secs();
-        let rises = self
-            .rise
-            .take()
-            .is_some_and(|most| rtt.as_secs() > most + ramp);
-        let most = last + ramp + self.fluctuation.as_secs() + self.usual;
-        self.rise = (rtt.as_secs() > most).then_some(most);
-        self.usual = self.usual.max((rtt.as_secs() - last).abs());
-        if rises {
+        if self.stays_up(seen.now, rtt.as_secs()) {
             return Some(Sign::Other);
+        }
+        let before = self.lowest_before(seen.now, last);
+        let step = Detector::ramp(gap.as_secs(), last) + self.fluctuation.as_secs();
+        if self.rise.is_none() && rtt.as_secs() > last + step {
+            self.rise = Some(Rise {
+                since: seen.now,
+                before,
+            });
         }
         let falls = self.floors[1].is_some_and(|floor| rtt + self.fluctuation < floor);
         falls.then_some(Sign::Shorter)
+    }
+
+    /// The smallest RTT of one to two times `patience` before this ACK, to which the RTT of the one
+    /// before comes now.
+    fn lowest_before(&mut self, now: Time, last: f64) -> f64 {
+        if now.since(self.lowest_at).as_secs() >= self.patience {
+            self.lowest = [f64::MAX, self.lowest[0]];
+            self.lowest_at = now;
+        }
+        self.lowest[0] = self.lowest[0].min(last);
+        self.lowest[0].min(self.lowest[1])
+    }
+
+    /// By how much a queue of its own grows in `time` where the RTT is `rtt`: it sends faster than the
+    /// path for no longer than an RTT.
+    fn ramp(time: f64, rtt: f64) -> f64 {
+        (CYCLE[0] - 1.0) * time.min(rtt)
+    }
+
+    /// True if the RTT has risen, and stayed up for long enough. Where it came back, it may do so
+    /// again, and later.
+    fn stays_up(&mut self, now: Time, rtt: f64) -> bool {
+        let Some(rise) = self.rise else {
+            return false;
+        };
+        let up = now.since(rise.since).as_secs();
+        let most = rise.before + self.fluctuation.as_secs() + Detector::ramp(up, rise.before);
+        let comes_back = rtt <= most;
+        let stays = !comes_back && up >= self.patience;
+        if comes_back {
+            self.patience = self.patience.max(TIMES * up).min(PATIENCE.1);
+        }
+        if comes_back || stays {
+            self.rise = None;
+        }
+        stays
     }
 }
 
@@ -207,7 +285,7 @@ mod tests {
                 seen,
                 acks: 0,
             };
-            assert!(!(0..100).any(|_| acks.next(ms(2), rtt).is_some()));
+            assert!(!(0..150).any(|_| acks.next(ms(2), rtt).is_some()));
             acks
         }
 
@@ -225,14 +303,18 @@ mod tests {
 
     #[test]
     fn a_step_of_the_rtt_is_a_sign_and_a_ramp_is_none() {
-        // The path becomes 20 ms longer: the next ACK comes so much later, and the one after
-        // it is as late.
+        // The path becomes 30 ms longer: the next ACK comes so much later, and those after it are as
+        // late for 45 ms.
         let mut acks = Acks::of(ms(50));
-        assert_eq!(acks.next(ms(22), ms(70)), None);
-        assert_eq!(acks.next(ms(2), ms(70)), Some(Sign::Other));
+        assert_eq!(acks.next(ms(32), ms(80)), None);
+        let fired = (1..100).position(|_| acks.next(ms(2), ms(80)).is_some());
+        assert_eq!(fired, Some(22));
         // The other direction follows; it is the same reconfiguration.
-        assert_eq!(acks.next(ms(22), ms(90)), None);
-        assert_eq!(acks.next(ms(2), ms(90)), None);
+        let mut acks = Acks::of(ms(50));
+        assert_eq!(acks.next(ms(32), ms(80)), None);
+        assert_eq!(acks.next(ms(32), ms(110)), None);
+        let fired = (0..300).filter(|_| acks.next(ms(2), ms(110)).is_some());
+        assert_eq!(fired.count(), 1);
         // A queue grows by a quarter of the time while the control probes.
         let mut acks = Acks::of(ms(50));
         let ramp = |ack: u64| Duration::from_micros(50_000 + 500 * ack);
@@ -266,7 +348,7 @@ mod tests {
         // shown less.
         let mut acks = Acks::of(ms(120));
         acks.seen.path_min = ms(50);
-        for _ in 0..100 {
+        for _ in 0..150 {
             assert_eq!(acks.next(ms(2), ms(120)), None);
         }
         assert!(!(0..70).any(|ack| acks.next(ms(0), ms(120 - ack)).is_some()));
@@ -319,16 +401,52 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_come_again_and_again_are_usual() {
+    fn what_comes_back_is_no_other_path() {
         // Grants every 20 ms: the RTT jumps by 20 ms and comes back.
         let mut acks = Acks::of(ms(50));
-        let mut fired = 0;
         for _ in 0..50 {
-            fired += u32::from(acks.next(ms(2), ms(70)).is_some());
+            assert_eq!(acks.next(ms(2), ms(70)), None);
             for rtt in (50..70).rev().step_by(2) {
-                fired += u32::from(acks.next(ms(2), ms(rtt)).is_some());
+                assert_eq!(acks.next(ms(2), ms(rtt)), None);
             }
         }
-        assert_eq!(fired, 1);
+        // It stays up for 40, 110 and 300 ms; a path that is longer is found after three times that.
+        let mut acks = Acks::of(ms(50));
+        for (up, down) in [(20, 20), (55, 20), (150, 20)] {
+            for _ in 0..up {
+                assert_eq!(acks.next(ms(2), ms(80)), None, "{up}");
+            }
+            for _ in 0..down {
+                assert_eq!(acks.next(ms(2), ms(50)), None, "{up}");
+            }
+        }
+        let fired = (0..600).position(|_| acks.next(ms(2), ms(80)).is_some());
+        assert!(
+            fired.is_some_and(|acks| (440..=450).contains(&acks)),
+            "{fired:?}"
+        );
+    }
+
+    #[test]
+    fn jitter_is_no_reconfiguration() {
+        // Another delay every 20 ms, between 0 and 30 ms, from a generator of Lehmer's.
+        let mut acks = Acks::of(ms(50));
+        let (mut state, mut fired) = (1_u64, 0);
+        for _ in 0..3000 {
+            state = state * 48_271 % 0x7fff_ffff;
+            let rtt = ms(50 + state % 31);
+            fired += (0..10).filter(|_| acks.next(ms(2), rtt).is_some()).count();
+        }
+        assert!(fired <= 2, "{fired} in a minute");
+        // A path that is longer by as much as all of it.
+        let mut at = None;
+        for draw in 0..100 {
+            state = state * 48_271 % 0x7fff_ffff;
+            let rtt = ms(85 + state % 31);
+            if (0..10).any(|_| acks.next(ms(2), rtt).is_some()) {
+                at = at.or(Some(draw));
+            }
+        }
+        assert!(at.is_some_and(|draw| draw < 50), "{at:?}");
     }
 }
