@@ -346,8 +346,10 @@ def main():
     bad = False
     for case in args.case or ("call", "page"):
         if case == "call":
-            print("| datagrams | UDP | lost alone | lost | later than alone, 95% | has, Mbit/s "
-                  "| TCP has, Mbit/s | of the link |")
+            print(
+                "| datagrams | UDP | lost alone | lost | later than alone, 95% | has, Mbit/s "
+                "| TCP has, Mbit/s | of the link |"
+            )
             print("|---" * 8 + "|")
         else:
             print("| page | UDP | alone, s | beside 20 downloads, s | longer |")
@@ -359,9 +361,14 @@ def main():
                     words, good = of_call(alone, beside)
                 else:
                     whole = len(alone) == len(beside) == PAGES_ASKED
-                    medians = [statistics.median(times or [float("inf")]) for times in (alone, beside)]
-                    words = [f"{medians[0]:.2f}", f"{medians[1]:.2f} ({len(beside)} of {PAGES_ASKED})",
-                             f"{medians[1] / medians[0]:.2f}"]
+                    medians = [
+                        statistics.median(times or [float("inf")]) for times in (alone, beside)
+                    ]
+                    words = [
+                        f"{medians[0]:.2f}",
+                        f"{medians[1]:.2f} ({len(beside)} of {PAGES_ASKED})",
+                        f"{medians[1] / medians[0]:.2f}",
+                    ]
                     good = whole and medians[1] <= 1.2 * medians[0]
                 bad |= udp != "pass" and not good
                 print(f"| {way} | {udp} | {' | '.join(words)} |", flush=True)
