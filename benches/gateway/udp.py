@@ -164,10 +164,10 @@ async def serve_pages(certificate, key):
                 self.http = H3Connection(self._quic)
             if self.http is None:
                 return
-            for event in self.http.handle_event(event):
-                if isinstance(event, HeadersReceived):
-                    self.http.send_headers(event.stream_id, [(b":status", b"200")])
-                    self.http.send_data(event.stream_id, bytes(OBJECT), end_stream=True)
+            for asked in self.http.handle_event(event):
+                if isinstance(asked, HeadersReceived):
+                    self.http.send_headers(asked.stream_id, [(b":status", b"200")])
+                    self.http.send_data(asked.stream_id, bytes(OBJECT), end_stream=True)
             self.transmit()
 
     configuration = QuicConfiguration(is_client=False, alpn_protocols=H3_ALPN)
@@ -192,9 +192,9 @@ async def ask_pages(server, count):
             self.waiting = {}
 
         def quic_event_received(self, event):
-            for event in self.http.handle_event(event):
-                if isinstance(event, DataReceived | HeadersReceived) and event.stream_ended:
-                    self.waiting.pop(event.stream_id).set_result(None)
+            for came in self.http.handle_event(event):
+                if isinstance(came, DataReceived | HeadersReceived) and came.stream_ended:
+                    self.waiting.pop(came.stream_id).set_result(None)
 
         def get(self, path):
             stream = self._quic.get_next_available_stream_id()
