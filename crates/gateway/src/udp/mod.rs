@@ -4,8 +4,8 @@
 //! is acknowledged or sent again, and the congestion control of each flow is its own. It sees the rate
 //! that its subscriber has by losses, where [`sharing`](crate::tunnel) has too much of it waiting.
 //!
-//! - [`Entrance`] is the terminal's side: flows that interception brings.
-//! - [`Exit`] is the hub's side of one association: the same flows, toward their servers.
+//! - `Entrance` is the terminal's side: flows that interception brings.
+//! - `Exit` is the hub's side of one association: the same flows, toward their servers.
 //! - [`frame`] says what a datagram of the association looks like, and [`parts`] what becomes of those
 //!   that are longer than its path carries.
 
