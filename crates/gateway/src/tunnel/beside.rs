@@ -43,6 +43,15 @@ struct Others {
 }
 
 impl Others {
+    const fn new(at: Instant, last: Sent) -> Others {
+        Others {
+            last,
+            at,
+            bytes_per_second: 0.0,
+            ahead: 0,
+        }
+    }
+
     fn look(&mut self, now: Instant, sent: Sent) -> f64 {
         let seconds = now.saturating_duration_since(self.at).as_secs_f64();
         if seconds > 0.0 {
@@ -112,12 +121,7 @@ async fn watch(
             continue;
         };
         let (now, sent) = (Instant::now(), Sent { all, own });
-        let others = others.get_or_insert(Others {
-            last: sent,
-            at: now,
-            bytes_per_second: 0.0,
-            ahead: 0,
-        });
+        let others = others.get_or_insert_with(|| Others::new(now, sent));
         let bytes_per_second = others.look(now, sent);
         if let Some(state) = state.upgrade() {
             let shown = Rate::from_bps_f64(bytes_per_second * 8.0);
@@ -150,12 +154,7 @@ mod tests {
     /// 10 Mbit/s of the tunnel.
     fn found(rates: &[f64]) -> Vec<f64> {
         let begin = Instant::now();
-        let mut others = Others {
-            last: Sent::default(),
-            at: begin,
-            bytes_per_second: 0.0,
-            ahead: 0,
-        };
+        let mut others = Others::new(begin, Sent::default());
         let mut sent = Sent::default();
         let tenth = |mbps: f64| (mbps * 1e6 / 80.0) as u64;
         (1..)
@@ -182,12 +181,7 @@ mod tests {
     #[test]
     fn a_late_interface_is_no_traffic_of_others() {
         let begin = Instant::now();
-        let mut others = Others {
-            last: Sent::default(),
-            at: begin,
-            bytes_per_second: 0.0,
-            ahead: 0,
-        };
+        let mut others = Others::new(begin, Sent::default());
         for at in 1..100_u32 {
             let own = u64::from(at) * 100_000;
             let late = if at % 2 == 0 { 0 } else { 20_000 };

@@ -161,17 +161,8 @@ impl Entrance {
         let Ok(frame) = frame::decode(datagram) else {
             return;
         };
-        let frame = match frame {
-            Frame::Part {
-                number,
-                index,
-                count,
-                bytes,
-            } => match lock(&self.flows).parts.take(number, index, count, bytes) {
-                Some(whole) => whole,
-                None => return,
-            },
-            whole => whole,
+        let Some(frame) = lock(&self.flows).parts.join(frame) else {
+            return;
         };
         let find = |number| lock(&self.flows).by_number.get(number).map(Arc::clone);
         match frame {

@@ -84,17 +84,8 @@ impl Exit {
         let Ok(frame) = frame::decode(datagram) else {
             return;
         };
-        let frame = match frame {
-            Frame::Part {
-                number,
-                index,
-                count,
-                bytes,
-            } => match self.flows().parts.take(number, index, count, bytes) {
-                Some(whole) => whole,
-                None => return,
-            },
-            whole => whole,
+        let Some(frame) = self.flows().parts.join(frame) else {
+            return;
         };
         let find = |number| self.flows().table.get(number).map(Arc::clone);
         match frame {

@@ -47,6 +47,19 @@ struct Incomplete {
 }
 
 impl Parts {
+    /// Takes what has arrived: returns it where it came whole, or what it completes.
+    pub(super) fn join(&mut self, frame: Frame) -> Option<Frame> {
+        match frame {
+            Frame::Part {
+                number,
+                index,
+                count,
+                bytes,
+            } => self.take(number, index, count, bytes),
+            whole => Some(whole),
+        }
+    }
+
     /// Takes a part; returns the datagram that it completes.
     pub fn take(&mut self, number: u16, index: u8, count: u8, bytes: Bytes) -> Option<Frame> {
         while let Some(oldest) = self.incomplete.front()
@@ -120,15 +133,7 @@ mod tests {
 
     /// Takes a datagram of the association.
     fn take(parts: &mut Parts, datagram: Bytes) -> Option<Frame> {
-        match frame::decode(datagram).unwrap() {
-            Frame::Part {
-                number,
-                index,
-                count,
-                bytes,
-            } => parts.take(number, index, count, bytes),
-            other => Some(other),
-        }
+        parts.join(frame::decode(datagram).unwrap())
     }
 
     proptest! {
