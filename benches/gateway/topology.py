@@ -33,11 +33,16 @@ ROOT = HERE.parent.parent
 # Nodes, and the networks between neighbours: number of the network, left and right node.
 NODES = ("client", "terminal", "hub", "server")
 WIRES = ((1, "client", "terminal"), (2, "terminal", "hub"), (3, "hub", "server"))
+# A further WAN, where there is one: what its interfaces are called, and its namespace.
+WAN = (4, "terminal", "hub")
+SATELLITES = {2: ("sat", "satellite"), 4: ("wwan", "wan")}
 
 CLIENT = "10.77.1.2"
 TERMINAL = "10.77.1.1"
 TERMINAL_SATELLITE = "10.77.2.1"
 HUB_SATELLITE = "10.77.2.2"
+TERMINAL_WAN = "10.77.4.1"
+HUB_WAN = "10.77.4.2"
 HUB = "10.77.3.1"
 SERVER = "10.77.3.2"
 SERVER_V6 = "fd77:3::2"
@@ -117,11 +122,13 @@ def command(*argv, check=True, quiet=False):
 
 
 class Topology:
-    """The namespaces; `link` is None for a plain pair of interfaces without delay."""
+    """The namespaces; `link` is None for a plain pair of interfaces without delay. `wan` is a second
+    link between terminal and hub; the hub is reached at the same address over both."""
 
-    def __init__(self, name="bpbench", link=None):
+    def __init__(self, name="bpbench", link=None, wan=None):
         self.name = name
         self.link = link
+        self.wan = wan
         self.processes = []
         # When the emulator began, by time.monotonic().
         self.emulated = None
@@ -136,7 +143,9 @@ class Topology:
             self._remove()
             self._make()
             if self.link:
-                self._emulate()
+                self._emulate(2, self.link, HUB_SATELLITE)
+            if self.wan:
+                self._emulate(4, self.wan, HUB_WAN)
         except BaseException:
             self.close()
             raise
@@ -163,21 +172,23 @@ class Topology:
         return process
 
     @contextlib.contextmanager
-    def outage(self):
-        """Nothing passes the satellite."""
-        for node in ("terminal", "hub"):
+    def outage(self, number=2, nodes=("terminal", "hub")):
+        """Nothing passes the satellite, or the further WAN, towards `nodes`."""
+        interface = SATELLITES[number][0]
+        table = f"outage_{interface}"
+        for node in nodes:
             self.run(
                 node,
                 "nft",
-                "add table inet outage; add chain inet outage in "
+                f"add table inet {table}; add chain inet {table} in "
                 "{ type filter hook prerouting priority -400; }; "
-                "add rule inet outage in iifname sat drop",
+                f"add rule inet {table} in iifname {interface} drop",
             )
         try:
             yield
         finally:
-            for node in ("terminal", "hub"):
-                self.run(node, "nft", "delete table inet outage")
+            for node in nodes:
+                self.run(node, "nft", f"delete table inet {table}")
 
     @contextlib.contextmanager
     def without_udp(self, nodes=("hub",)):
@@ -212,7 +223,7 @@ class Topology:
 
     def _remove(self):
         there = command("ip", "netns", "list").split()
-        for node in (*NODES, "satellite"):
+        for node in (*NODES, *(space for _, space in SATELLITES.values())):
             if self.ns(node) in there:
                 for pid in command("ip", "netns", "pids", self.ns(node), check=False).split():
                     with contextlib.suppress(ProcessLookupError):
@@ -225,7 +236,7 @@ class Topology:
             for key, value in SYSCTLS.items():
                 self.run(node, "sysctl", "-qw", f"{key}={value}", check=False)
             self.run(node, "ip", "link", "set", "lo", "up")
-        for number, left, right in WIRES:
+        for number, left, right in (*WIRES, *((WAN,) if self.wan else ())):
             self._wire(number, left, right)
         self._routes()
 
@@ -238,13 +249,14 @@ class Topology:
     def _wire(self, number, left, right):
         """A pair of interfaces, each named by what it leads to."""
         ends = [(left, right), (right, left)]
-        names = ["sat" if number == 2 else to for _, to in ends]
-        if number == 2 and self.link:
-            command("ip", "netns", "add", self.ns("satellite"))
+        interface, space = SATELLITES.get(number, (None, None))
+        names = [interface or to for _, to in ends]
+        if interface and (self.link or number != 2):
+            command("ip", "netns", "add", self.ns(space))
             for (node, _), name, port in zip(ends, names, ("terminal", "hub")):
-                self._pair(node, name, "satellite", port)
-                self.run("satellite", "sysctl", "-qw", f"net.ipv6.conf.{port}.disable_ipv6=1")
-                self.run("satellite", "ip", "link", "set", port, "up")
+                self._pair(node, name, space, port)
+                self.run(space, "sysctl", "-qw", f"net.ipv6.conf.{port}.disable_ipv6=1")
+                self.run(space, "ip", "link", "set", port, "up")
         else:
             self._pair(left, names[0], right, names[1])
         for (node, _), name, last in zip(ends, names, (2, 1) if number == 1 else (1, 2)):
@@ -260,30 +272,36 @@ class Topology:
             self.run(node, "ip", "route", "add", "default", "via", f"fd77:{via}::1")
         self.run("terminal", "ip", "route", "add", "default", "via", "10.77.2.2")
         self.run("terminal", "ip", "route", "add", "default", "via", "fd77:2::2")
+        if self.wan:
+            # Packets that are bound to it find the hub by this one.
+            words = f"ip route add default via {HUB_WAN} dev wwan metric 100"
+            self.run("terminal", *words.split())
         self.run("hub", "ip", "route", "add", "10.77.1.0/24", "via", "10.77.2.1")
         self.run("hub", "ip", "route", "add", "fd77:1::/64", "via", "fd77:2::1")
 
-    def _emulate(self):
-        file = self.files / "link.toml"
-        file.write_text(self.link.scenario())
+    def _emulate(self, number, link, hub):
+        _, space = SATELLITES[number]
+        file = self.files / f"{space}.toml"
+        file.write_text(link.scenario())
+        log = f"emulator-{space}.log"
         emulator = self.start(
-            "satellite",
+            space,
             [bentpipe(), "emulate", file, "--between", "hub,terminal", "--for", "12 h"],
-            log="emulator.log",
+            log=log,
         )
-        self.emulated = time.monotonic()
-        end = self.emulated + 20
-        while not self._passes():
+        begin = time.monotonic()
+        self.emulated = self.emulated or begin
+        while not self._passes(hub):
+            end = begin + 20
             if time.monotonic() > end or emulator.poll() is not None:
                 raise RuntimeError(
-                    "the emulator does not carry a packet: "
-                    + (self.files / "emulator.log").read_text()
+                    "the emulator does not carry a packet: " + (self.files / log).read_text()
                 )
             time.sleep(0.2)
 
-    def _passes(self):
+    def _passes(self, hub):
         """True if a packet comes back: the refusal of a port where nothing listens."""
-        ask = f"import socket; socket.create_connection(({HUB_SATELLITE!r}, 9), 3)"
+        ask = f"import socket; socket.create_connection(({hub!r}, 9), 3)"
         asked = subprocess.run(
             ["ip", "netns", "exec", self.ns("terminal"), sys.executable, "-c", ask],
             capture_output=True,

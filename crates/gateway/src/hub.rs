@@ -7,14 +7,16 @@ use crate::operate::records::Record;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
-use crate::tunnel::association::{Association, Associations, HANDSHAKE, SWITCH, Server};
+use crate::tunnel::association::{Association, Associations, Common, HANDSHAKE, SWITCH, Server};
+use crate::tunnel::bond::{Bonds, Joined, Path};
 use crate::tunnel::budget::Budget;
-use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume};
+use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume, Subflow};
 use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
 use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::{self, Streams};
 use crate::tunnel::sharing::Subscriber;
+use crate::tunnel::transport::Sending;
 use crate::tunnel::{Receiver, Sender, transport};
 use crate::usage::Holder;
 use crate::{CloseReason, Open};
@@ -24,7 +26,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 /// Longest time for telling the terminals that the hub stops.
@@ -33,9 +35,16 @@ const ANNOUNCE: Duration = Duration::from_secs(5);
 /// A running hub: the box on the Internet's side.
 #[derive(Debug)]
 pub struct Hub {
-    server: Arc<Server>,
+    /// One for each WAN of its terminals, `[link]` first.
+    fronts: Vec<Front>,
     engine: Arc<Engine>,
-    tasks: [JoinHandle<()>; 2],
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Where terminals arrive over one WAN.
+#[derive(Clone, Debug)]
+struct Front {
+    server: Arc<Server>,
     fallback: Option<Arc<Listener>>,
 }
 
@@ -49,17 +58,31 @@ struct Engine {
     policy: Policy,
     /// No new connections are taken.
     refuses: watch::Sender<bool>,
-    terminals: Associations,
+    /// Those of each WAN.
+    terminals: Vec<Associations>,
+    bonds: Arc<Bonds>,
+    budget: Arc<Budget>,
     /// The keys of the terminals that are served.
     keys: watch::Sender<Arc<Keys>>,
 }
 
 /// How a connection reaches the hub.
 enum Way {
-    /// By a stream of QUIC of this terminal, with its index.
-    Quic(PublicKey, Arc<Streams>, u64),
-    /// By a connection of the fallback, of this terminal.
-    Tls(PublicKey),
+    /// By a stream of QUIC, with its index.
+    Quic(Arc<Streams>, u64),
+    /// By a connection of the fallback.
+    Tls,
+    /// By several of these.
+    Bonded,
+}
+
+/// A connection of a terminal that has reached the hub.
+struct Reached {
+    sender: Sender,
+    receiver: Receiver,
+    terminal: PublicKey,
+    way: Way,
+    path: Arc<Path>,
 }
 
 impl Hub {
@@ -90,16 +113,32 @@ impl Hub {
             .ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
         let credentials = Credentials::new(Keys::read(tunnel).map_err(io::Error::other)?);
         let policy = Policy::new(config.policy.clone(), config.role);
-        let (server, mut associations) = Server::start(
-            config,
-            tunnel,
-            &credentials,
+        let bonds = Bonds::new(tunnel.outage);
+        let common = Common {
+            credentials: &credentials,
             instance,
-            socket,
-            &state,
-            &policy,
-        )?;
-        let server = Arc::new(server);
+            process: bonds.hub(),
+            state: &state,
+            policy: &policy,
+        };
+        let mut sendings = Sending::all(config, tunnel, &state)?.into_iter();
+        let first = sendings
+            .next()
+            .map(|sending| (config.clone(), socket, sending));
+        let mut links = Vec::from_iter(first);
+        for (wan, sending) in config.wans.iter().zip(sendings) {
+            let address = SocketAddr::new(tunnel.listen.ip(), wan.port);
+            links.push((config.over(wan), transport::bind(address)?, sending));
+        }
+        let (mut servers, mut arriving) = (Vec::new(), Vec::new());
+        for (config, socket, sending) in links {
+            let (server, associations) = Server::start(&config, socket, sending, common)?;
+            servers.push((Arc::new(server), config));
+            arriving.push(associations);
+        }
+        let (server, _) = servers
+            .first()
+            .ok_or_else(|| io::Error::other("a hub has a link"))?;
         let engine = Arc::new(Engine {
             state,
             outage: tunnel.outage,
@@ -107,52 +146,55 @@ impl Hub {
             timeouts: Timeouts::default(),
             policy: Policy::new(config.policy.clone(), config.role),
             refuses: watch::Sender::new(false),
-            terminals: server.terminals(),
+            terminals: servers
+                .iter()
+                .map(|(server, _)| server.terminals())
+                .collect(),
+            bonds,
+            budget: Arc::clone(server.budget()),
             keys: watch::Sender::new(credentials.now()),
         });
-        let fallback = if tunnel.fallback {
-            let address = server.address()?;
-            let listener = fall_back(&engine, config, tunnel, address, server.budget())?;
-            Some(Arc::new(listener))
-        } else {
-            None
-        };
-        let follower = follow(
+        let mut fronts = Vec::new();
+        for (server, config) in servers {
+            let fallback = match tunnel.fallback {
+                true => Some(Arc::new(fall_back(&engine, &config, tunnel, &server)?)),
+                false => None,
+            };
+            fronts.push(Front { server, fallback });
+        }
+        let mut tasks: Vec<_> = arriving
+            .into_iter()
+            .map(|associations| tokio::spawn(arrive(Arc::clone(&engine), associations)))
+            .collect();
+        tasks.push(tokio::spawn(follow(
             Arc::clone(&engine),
             credentials,
-            Arc::clone(&server),
-            fallback.clone(),
-        );
-        let task = tokio::spawn({
-            let engine = Arc::clone(&engine);
-            async move {
-                let mut serving = JoinSet::new();
-                while let Some(association) = associations.recv().await {
-                    serving.spawn(serve(Arc::clone(&engine), association));
-                    while serving.try_join_next().is_some() {}
-                }
-            }
-        });
+            fronts.clone(),
+        )));
         Ok(Hub {
-            server,
+            fronts,
             engine,
-            tasks: [task, tokio::spawn(follower)],
-            fallback,
+            tasks,
         })
     }
 
     /// The established associations.
     #[must_use]
     pub fn associations(&self) -> Vec<Association> {
-        self.server.associations()
+        let fronts = self.fronts.iter();
+        fronts.flat_map(|it| it.server.associations()).collect()
     }
 
-    /// The UDP address that it listens on.
+    /// The UDP address that it listens on for `[link]`.
     ///
     /// # Errors
     /// The socket is gone.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.server.address()
+        let front = self.fronts.first();
+        front.map_or_else(
+            || Err(io::ErrorKind::NotFound.into()),
+            |it| it.server.address(),
+        )
     }
 
     /// Lets the terminals know that this hub is about to stop, so that they send new connections
@@ -162,11 +204,16 @@ impl Hub {
         let begin = Instant::now();
         // Where only TLS reaches this hub, no word does: the handshakes that fail from now on tell it,
         // while requests on connections that are made already are served.
-        let by_tls = self.fallback.as_ref().is_some_and(|fallback| {
-            fallback.refuse();
-            fallback.has_connections()
-        });
-        self.server.announce_stop(ANNOUNCE).await;
+        let mut by_tls = false;
+        let mut announcing = JoinSet::new();
+        for Front { server, fallback } in self.fronts.clone() {
+            if let Some(fallback) = fallback {
+                fallback.refuse();
+                by_tls |= fallback.has_connections();
+            }
+            announcing.spawn(async move { server.announce_stop(ANNOUNCE).await });
+        }
+        announcing.join_all().await;
         if by_tls {
             tokio::time::sleep(SWITCH.saturating_sub(begin.elapsed())).await;
         }
@@ -177,9 +224,11 @@ impl Hub {
     /// once, on established associations and on the idle connections of the fallback.
     pub fn refuse(&self) {
         self.engine.refuses.send_replace(true);
-        self.server.refuse();
-        if let Some(fallback) = &self.fallback {
-            fallback.refuse();
+        for Front { server, fallback } in &self.fronts {
+            server.refuse();
+            if let Some(fallback) = fallback {
+                fallback.refuse();
+            }
         }
     }
 
@@ -191,7 +240,10 @@ impl Hub {
 
     /// Closes all associations; connections that are open are reset.
     pub async fn stop(&self) {
-        self.server.stop().await;
+        self.engine.bonds.stop();
+        for front in &self.fronts {
+            front.server.stop().await;
+        }
     }
 }
 
@@ -205,25 +257,22 @@ impl Drop for Hub {
 
 /// Takes the keys that a reload changes: a terminal that is removed is let go at once, with all of its
 /// connections, and one that is added may come.
-async fn follow(
-    engine: Arc<Engine>,
-    credentials: Arc<Credentials>,
-    server: Arc<Server>,
-    fallback: Option<Arc<Listener>>,
-) {
+async fn follow(engine: Arc<Engine>, credentials: Arc<Credentials>, fronts: Vec<Front>) {
     let mut configs = engine.state.follow_config();
     while configs.changed().await.is_ok() {
         let config = Arc::clone(&configs.borrow_and_update());
         let renewed = config.tunnel.as_ref().and_then(|it| credentials.renew(it));
         let Some(keys) = renewed else { continue };
-        let held = server.hold_to(&keys).and_then(|()| {
-            let tls = keys.identity.server(&keys.peers);
-            tls.map_err(io::Error::other)
-        });
-        match (held, &fallback) {
-            (Ok(tls), Some(fallback)) => fallback.hold_to(tls),
-            (Ok(_), None) => {}
-            (Err(error), _) => tracing::error!(%error, "the new keys cannot be used"),
+        for Front { server, fallback } in &fronts {
+            let held = server.hold_to(&keys).and_then(|()| {
+                let tls = keys.identity.server(&keys.peers);
+                tls.map_err(io::Error::other)
+            });
+            match (held, fallback) {
+                (Ok(tls), Some(fallback)) => fallback.hold_to(tls),
+                (Ok(_), None) => {}
+                (Err(error), _) => tracing::error!(%error, "the new keys cannot be used"),
+            }
         }
         engine.keys.send_replace(keys);
     }
@@ -234,10 +283,10 @@ fn fall_back(
     engine: &Arc<Engine>,
     config: &Config,
     tunnel: &Tunnel,
-    address: SocketAddr,
-    budget: &Arc<Budget>,
+    server: &Server,
 ) -> io::Result<Listener> {
-    let listener = transport::listen(address)?;
+    let listener = transport::listen(server.address()?)?;
+    let path = Path::tls(server.knowledge());
     let keys = Arc::clone(&engine.keys.borrow());
     let (listener, mut accepted) = Listener::start(
         tokio::net::TcpListener::from_std(listener)?,
@@ -248,7 +297,7 @@ fn fall_back(
         HANDSHAKE.max(8 * config.link.rtt),
         config.limits.connections,
     );
-    let (engine, budget) = (Arc::clone(engine), Arc::clone(budget));
+    let (engine, budget) = (Arc::clone(engine), Arc::clone(server.budget()));
     tokio::spawn(async move {
         while let Some(accepted) = accepted.recv().await {
             let Accepted {
@@ -260,11 +309,17 @@ fn fall_back(
             } = accepted;
             tracing::debug!(%peer, %address, "a connection of the fallback");
             let engine = Arc::clone(&engine);
-            let (sender, receiver) = (sender.budgeted(&budget), receiver.budgeted(&budget));
+            let reached = Reached {
+                sender: sender.budgeted(&budget),
+                receiver: receiver.budgeted(&budget),
+                terminal: peer,
+                way: Way::Tls,
+                path: Arc::clone(&path),
+            };
             tokio::spawn(async move {
                 let removed = engine.removed(peer);
                 tokio::select! {
-                    () = engine.connection(sender, receiver, Way::Tls(peer)) => {}
+                    () = engine.connection(reached) => {}
                     // Both of its ends are reset.
                     () = removed => tracing::info!(%peer, "a connection of a terminal that is removed"),
                 }
@@ -275,14 +330,28 @@ fn fall_back(
     Ok(listener)
 }
 
+/// Serves the terminals that arrive over one WAN.
+async fn arrive(engine: Arc<Engine>, mut associations: mpsc::Receiver<Association>) {
+    let mut serving = JoinSet::new();
+    while let Some(association) = associations.recv().await {
+        serving.spawn(serve(Arc::clone(&engine), association));
+        while serving.try_join_next().is_some() {}
+    }
+}
+
 /// Serves a terminal until its association is lost. Connections end by themselves
-/// then, since their streams do.
+/// then, since their streams do, unless they have others.
 async fn serve(engine: Arc<Engine>, association: Association) {
     while let Some((sender, receiver, index)) = association.accept().await {
         let engine = Arc::clone(&engine);
-        let streams = Arc::clone(association.streams());
-        let way = Way::Quic(association.peer, streams, index);
-        tokio::spawn(async move { engine.connection(sender, receiver, way).await });
+        let reached = Reached {
+            sender,
+            receiver,
+            terminal: association.peer,
+            way: Way::Quic(Arc::clone(association.streams()), index),
+            path: Arc::clone(association.path()),
+        };
+        tokio::spawn(async move { engine.connection(reached).await });
     }
 }
 
@@ -303,12 +372,19 @@ impl Engine {
         }
     }
 
-    /// Serves one connection of a client.
-    async fn connection(&self, mut sender: Sender, mut receiver: Receiver, way: Way) {
+    /// Serves one connection of a client, or one of its subflows.
+    async fn connection(&self, reached: Reached) {
+        let Reached {
+            mut sender,
+            mut receiver,
+            terminal,
+            way,
+            path,
+        } = reached;
         let counters = &self.state.counters;
         // A connection of the fallback waits here until a client needs it. Once this hub refuses, its
         // end says so to a terminal that UDP does not reach: the next client goes elsewhere.
-        let idle = matches!(way, Way::Tls(_));
+        let idle = matches!(way, Way::Tls);
         let mut request = tokio::select! {
             biased;
             read = tokio::time::timeout(self.outage, request(&mut receiver)) => {
@@ -316,15 +392,18 @@ impl Engine {
             }
             () = self.refused(), if idle => Err(CloseReason::Limit),
         };
-        if let (Ok(Request::Resume(resume)), Way::Tls(peer)) = (&request, &way) {
-            request = match self.resume(*resume, peer, &mut sender, &mut receiver).await {
+        if let (Ok(Request::Resume(resume)), Way::Tls) = (&request, &way) {
+            request = match self
+                .resume(*resume, &terminal, &mut sender, &mut receiver)
+                .await
+            {
                 Ok(Resumed::New(open)) => Ok(Request::Open(open)),
                 Ok(Resumed::Known(route)) => {
                     return moving::adopt(&route, sender, receiver, resume.start).await;
                 }
                 Err(why) => Err(why),
             };
-        } else if let (Ok(Request::Open(_)), Way::Quic(_, streams, index)) = (&request, &way)
+        } else if let (Ok(Request::Open(_)), Way::Quic(streams, index)) = (&request, &way)
             && !streams.take(*index)
         {
             // The terminal has sent the request over the fallback, and it has been executed.
@@ -335,7 +414,19 @@ impl Engine {
             Ok(Request::Measure(direction)) => {
                 return measure::answer(direction, sender, receiver).await;
             }
-            Ok(Request::Resume(_)) => return cut(&mut sender, &mut receiver, CloseReason::Failed),
+            Ok(Request::Subflow(subflow)) if !matches!(way, Way::Bonded) => {
+                let reached = Reached {
+                    sender,
+                    receiver,
+                    terminal,
+                    way,
+                    path,
+                };
+                return Box::pin(self.subflow(reached, &subflow)).await;
+            }
+            Ok(Request::Resume(_) | Request::Subflow(_)) => {
+                return cut(&mut sender, &mut receiver, CloseReason::Failed);
+            }
             Err(why) => return cut(&mut sender, &mut receiver, why),
         };
         let _active = counters.connections_active.hold();
@@ -349,7 +440,6 @@ impl Engine {
         let client = open.subscriber.or(open.source.map(|source| source.ip()));
         let subscriber = client.map(|client| Subscriber::of(client, &config.subscribers));
         let subscriber = subscriber.unwrap_or_default();
-        let (Way::Quic(terminal, ..) | Way::Tls(terminal)) = way;
         let holder = Holder {
             terminal: Some(terminal),
             subscriber,
@@ -393,6 +483,38 @@ impl Engine {
         }
     }
 
+    /// Adds a subflow to its connection, which the first one opens, and serves that then.
+    async fn subflow(&self, reached: Reached, subflow: &Subflow) {
+        let Reached {
+            mut sender,
+            mut receiver,
+            terminal,
+            path,
+            ..
+        } = reached;
+        match self.bonds.join(terminal, subflow, &self.budget) {
+            Joined::Opens(bond, bonded, receives) => {
+                bond.attach(sender, receiver, &path, None);
+                let whole = Reached {
+                    sender: bonded,
+                    receiver: receives,
+                    terminal,
+                    way: Way::Bonded,
+                    path,
+                };
+                self.connection(whole).await;
+                self.bonds.end(terminal, subflow.id);
+            }
+            Joined::Adds(bond) => bond.attach(sender, receiver, &path, None),
+            Joined::Ended => {
+                // The other box knows how by another subflow.
+                receiver.stop(CloseReason::Reset);
+                let _ = sender.finish().await;
+            }
+            Joined::Unknown => cut(&mut sender, &mut receiver, CloseReason::PeerGone),
+        }
+    }
+
     /// Finds the connection that a terminal brings to the fallback, or takes its request for a new one.
     async fn resume(
         &self,
@@ -401,7 +523,8 @@ impl Engine {
         sender: &mut Sender,
         receiver: &mut Receiver,
     ) -> Result<Resumed, CloseReason> {
-        let streams = self.terminals.streams(peer, resume.tag);
+        let mut terminals = self.terminals.iter();
+        let streams = terminals.find_map(|it| it.streams(peer, resume.tag));
         let streams = streams.ok_or(CloseReason::PeerGone)?;
         if resume.start > 0 || !streams.take(resume.index) {
             // What has ended has told its end over QUIC.

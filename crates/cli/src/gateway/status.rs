@@ -196,9 +196,11 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
 
 /// One of several hubs of a terminal.
 fn hub(one: &Value) -> String {
+    let over = one["wan"].as_str();
     let mut text = format!(
-        "{} {} for {}",
+        "{}{} {} for {}",
         word(&one["hub"]),
+        over.map_or_else(String::new, |wan| format!(" over {wan}")),
         word(&one["state"]),
         seconds(&one["since_seconds"])
     );
@@ -280,7 +282,7 @@ mod tests {
             "verified_bits_per_second": 1_950_000, "delivered_bits_per_second": 1_930_000,
             "hubs": [
                 { "hub": "one:4433", "state": "down", "since_seconds": 7, "used": false, "reason": "gone" },
-                { "hub": "two:4433", "state": "up", "since_seconds": 80, "used": true, "reason": null },
+                { "hub": "two:4433", "wan": "5g", "state": "up", "since_seconds": 80, "used": true, "reason": null },
             ],
             "associations": [{
                 "peer": "bpk1-abcdefghijkl", "address": "192.0.2.7:4433", "over": "quic",
@@ -299,7 +301,7 @@ mod tests {
             "terminal `ship`, running",
             "rate 2 Mbit/s, verified 1.95 Mbit/s, now 1.93 Mbit/s",
             "one:4433 down for 7 s: gone",
-            "two:4433 up for 80 s, takes new connections",
+            "two:4433 over 5g up for 80 s, takes new connections",
             "bpk1-abcdefg at 192.0.2.7:4433",
             "round trip 551 ms, window 140 kB, 1.00% lost",
             "3 now",

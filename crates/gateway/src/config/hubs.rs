@@ -43,6 +43,15 @@ impl HubAddress {
         }
     }
 
+    /// The same host, at another port.
+    #[must_use]
+    pub fn at_port(&self, port: u16) -> HubAddress {
+        HubAddress {
+            host: self.host.clone(),
+            port,
+        }
+    }
+
     /// The UDP port, and that of TCP for the fallback.
     #[must_use]
     pub const fn port(&self) -> u16 {

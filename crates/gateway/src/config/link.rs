@@ -3,6 +3,7 @@
 use super::net::Interfaces;
 use super::read::{self, Reading};
 use super::role::Role;
+use super::wan::Bind;
 use bentpipe_document::schema::{Kind, SPAN, integer};
 use bentpipe_document::{Diagnostic, Reported};
 use bentpipe_units::{Duration as Span, Rate, Ratio};
@@ -42,6 +43,8 @@ pub struct Link {
     pub transport: String,
     /// The network interfaces that lead to the satellite.
     pub interfaces: Vec<String>,
+    /// Terminal: where packets to the hub leave; `None`: as they are routed.
+    pub bind: Option<Bind>,
     /// The largest IP packet that the path between the two boxes carries, bytes.
     pub packet: u16,
 }
@@ -94,6 +97,8 @@ bentpipe_document::table! {
     transport: String [Kind::Name("transport")], or "`complete-knowledge` in two boxes, `bp_hybla` in one";
     /// the network interfaces that lead to the satellite
     interfaces: Interfaces, or "those of the routes to the other box";
+    /// a terminal with several WANs: the interface by which packets to the hub leave over this one, or the address of this box from which they do
+    bind: Bind, or "as they are routed";
     /// the largest IP packet that the path between the two boxes carries (its MTU), bytes; a path that turns out to carry less is noticed after some losses
     packet: u64 [integer(1280, 9000)], default 1500;
 }
@@ -157,6 +162,15 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
             beside.value
         }
     };
+    let bind = table.bind?;
+    if let Some(bind) = bind.as_ref().filter(|_| role != Role::Terminal) {
+        let error = Diagnostic::new(
+            bind.place,
+            "only a terminal chooses where its packets leave",
+        )
+        .label("remove it here");
+        return Err(context.report(error));
+    }
     let transport = match table.transport? {
         Some(name) => name.value,
         None if role == Role::Single => "bp_hybla".to_owned(),
@@ -169,6 +183,7 @@ pub(super) fn read(reading: &Reading<'_>, role: Role, table: LinkTable) -> Resul
         rtt: read::time(table.rtt?.value),
         transport,
         interfaces,
+        bind: bind.map(|bind| bind.value),
         packet: u16::try_from(table.packet?.value).unwrap_or(1500),
     })
 }

@@ -16,6 +16,7 @@ mod read;
 mod role;
 mod subscribers;
 mod udp;
+mod wan;
 
 pub use entry::{Intercept, Listener};
 pub use hubs::HubAddress;
@@ -30,12 +31,16 @@ pub use read::PORT;
 pub use role::{Answer, Role, Tunnel, WhenDown};
 pub use subscribers::{Class, Plan, Quota, Subscribers, WEIGHT};
 pub use udp::{Action, Udp, UdpRule};
+pub use wan::{Bind, Wan};
 
 use bentpipe_document::reading::Declared;
 use bentpipe_document::schema::Section;
 use bentpipe_document::{Context, Diagnostic, Diagnostics, Errors, Parsed, Placed, Reported};
 use read::Reading;
 use std::path::Path;
+
+/// What `[link]` is called among several WANs.
+pub const LINK: &str = "link";
 
 /// The whole configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +51,8 @@ pub struct Config {
     pub role: Role,
     /// The satellite link, as this box sends into it.
     pub link: Link,
+    /// Further WANs between the same boxes.
+    pub wans: Vec<Wan>,
     /// The association with the other box; `None` for one box.
     pub tunnel: Option<Tunnel>,
     /// Interception of forwarded connections.
@@ -78,6 +85,8 @@ bentpipe_document::table! {
     role: Role { all Role::WORDS }, required;
     /// the satellite link, as this box sends into it
     link: link::LinkTable, or "a link whose rate is measured";
+    /// further WANs between the same two boxes
+    wan: Vec<wan::WanTable>, or "the link is the only one";
     /// the association with the other box
     tunnel: role::TunnelTable, or "there is no other box";
     /// interception of the connections that this machine forwards
@@ -136,6 +145,32 @@ impl Config {
         errors.finish(config)
     }
 
+    /// The name of a WAN by its number, 0 of `[link]`; `None` where that is the only one.
+    #[must_use]
+    pub fn wan_name(&self, number: usize) -> Option<&str> {
+        let wan = number.checked_sub(1).map(|at| self.wans.get(at));
+        match wan {
+            None => (!self.wans.is_empty()).then_some(LINK),
+            Some(wan) => wan.map(|wan| wan.name.as_str()),
+        }
+    }
+
+    /// The link of the WAN with this name.
+    #[must_use]
+    pub fn link_of(&self, wan: Option<&str>) -> &Link {
+        let found = self.wans.iter().find(|it| Some(it.name.as_str()) == wan);
+        found.map_or(&self.link, |wan| &wan.link)
+    }
+
+    /// The same with a further WAN in place of the link.
+    #[must_use]
+    pub fn over(&self, wan: &Wan) -> Config {
+        Config {
+            link: wan.link.clone(),
+            ..self.clone()
+        }
+    }
+
     /// Bytes that all connections may hold for sending over a link of the configured rate: sent over
     /// the satellite and not acknowledged. A part of `limits.memory`.
     #[must_use]
@@ -181,6 +216,10 @@ fn config(
         Ok(link) => role::read(&reading, role, link, top.tunnel),
         Err(reported) => Err(*reported),
     };
+    let wans = match &tunnel {
+        Ok(tunnel) => wan::read(role, tunnel.as_ref(), top.wan),
+        Err(reported) => Err(*reported),
+    };
     let intercept = entry::intercept(top.intercept);
     let socks = entry::socks(&reading, top.socks);
     let connect = entry::connect(&reading, top.connect);
@@ -202,6 +241,7 @@ fn config(
         name: name.clone(),
         role: role.value,
         link: link?,
+        wans: wans?,
         tunnel: tunnel?,
         intercept: intercept?,
         socks: socks?,

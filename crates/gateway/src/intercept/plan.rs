@@ -1,6 +1,6 @@
 //! The task of the rules.
 
-use crate::config::{Config, HubAddress, Intercept, Prefix, Role, Udp};
+use crate::config::{Bind, Config, HubAddress, Intercept, Prefix, Role, Udp};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::sync::mpsc;
@@ -59,7 +59,7 @@ impl Plan {
         let intercept = config.intercept.clone()?;
         let hubs = config.tunnel.as_ref().map(|tunnel| &tunnel.hubs[..]);
         let others = addresses(hubs.unwrap_or_default());
-        let except_interfaces = match (&config.link.interfaces[..], config.role) {
+        let mut except_interfaces: Vec<String> = match (&config.link.interfaces[..], config.role) {
             ([], Role::Terminal) => {
                 // Where no name is resolved yet: those of the route to the Internet.
                 let any = IpAddr::from(SOMEWHERE);
@@ -69,6 +69,14 @@ impl Plan {
             }
             (named, _) => named.to_vec(),
         };
+        let links = std::iter::once(&config.link).chain(config.wans.iter().map(|wan| &wan.link));
+        for link in links {
+            if let Some(Bind::Interface(name)) = &link.bind
+                && !except_interfaces.contains(name)
+            {
+                except_interfaces.push(name.clone());
+            }
+        }
         Some(Plan {
             name: config.name.clone(),
             mark: intercept.mark,

@@ -9,7 +9,7 @@ mod running;
 pub use running::{EVERY, running};
 
 use super::state::{Finding, Severity};
-use crate::config::{Config, Role};
+use crate::config::{Bind, Config, Role};
 use crate::intercept::{self, Plan};
 use crate::tunnel::keys::{Identity, PublicKey};
 use bentpipe_units::Bytes;
@@ -202,7 +202,14 @@ fn names_of_interfaces() -> BTreeSet<String> {
 fn interfaces(config: &Config) -> Vec<Finding> {
     let there = names_of_interfaces();
     let of_intercept = config.intercept.iter().flat_map(|it| &it.interfaces);
-    let named = of_intercept.chain(&config.link.interfaces);
+    let wans = config.wans.iter().map(|wan| &wan.link);
+    let bound = std::iter::once(&config.link)
+        .chain(wans)
+        .filter_map(|link| match &link.bind {
+            Some(Bind::Interface(name)) => Some(name),
+            _ => None,
+        });
+    let named = of_intercept.chain(&config.link.interfaces).chain(bound);
     named
         .filter(|name| !there.contains(*name) && !there.is_empty())
         .map(|name| {

@@ -111,7 +111,10 @@ fn hubs(state: &SharedState, page: &mut String) {
         let name = format!("{PREFIX}_hub_{name}");
         head(page, &name, "gauge", meaning);
         for hub in &hubs {
-            let _ = writeln!(page, "{name}{{hub=\"{}\"}} {}", hub.hub, u8::from(is(hub)));
+            let wan = hub.wan.as_ref();
+            let wan = wan.map_or_else(String::new, |wan| format!(",wan={wan:?}"));
+            let (hub, is) = (&hub.hub, u8::from(is(hub)));
+            let _ = writeln!(page, "{name}{{hub=\"{hub}\"{wan}}} {is}");
         }
     }
 }
@@ -209,6 +212,7 @@ mod tests {
         let text_of = "role = \"hub\"\nlink.rate = \"1 Mbit/s\"\n[tunnel]\npeers = [\"k\"]\n";
         let state = SharedState::new(&config_from_str(text_of).unwrap());
         let hub = |name: &str, health, used| HubState {
+            wan: None,
             hub: name.to_owned(),
             address: None,
             health,

@@ -59,6 +59,7 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
         same.rate.clone_from(&old.link.rate);
         same != old.link
     });
+    later("[[wan]]", old.wans != new.wans);
     later("[tunnel]", {
         let mut same = new.tunnel.clone();
         if let (Some(same), Some(old)) = (&mut same, &old.tunnel) {

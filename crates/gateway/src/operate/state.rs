@@ -66,6 +66,8 @@ pub struct Finding {
 pub(crate) struct HubState {
     /// Where it is, as the configuration writes it.
     pub(crate) hub: String,
+    /// The WAN over which, where there are several.
+    pub(crate) wan: Option<String>,
     /// The address at which it answers, or may; `None` where its name is not resolved.
     pub(crate) address: Option<SocketAddr>,
     /// How it answers.
@@ -84,6 +86,7 @@ impl HubState {
     fn status(&self) -> Value {
         json!({
             "hub": self.hub,
+            "wan": self.wan,
             "address": self.address.map(shown),
             "state": self.health.word(),
             "since_seconds": self.since.elapsed().as_secs(),
@@ -100,6 +103,8 @@ const WHOLE: u64 = 1_000_000;
 /// One association.
 struct Association {
     path: Path,
+    /// The WAN that it uses, where there are several.
+    wan: Option<String>,
     since: Instant,
     lost: Option<Lost>,
     drains: bool,
@@ -251,12 +256,14 @@ impl SharedState {
     }
 
     /// Lists an association until the guard is dropped. `peer` is the
-    /// public key of the other box, as the configuration writes it.
+    /// public key of the other box, as the configuration writes it, and `wan` the WAN that it uses,
+    /// where there are several.
     #[must_use]
-    pub fn list(self: &Arc<SharedState>, peer: &str, path: Path) -> Listed {
+    pub fn list(self: &Arc<SharedState>, peer: &str, wan: Option<&str>, path: Path) -> Listed {
         let key = (peer.to_owned(), self.number.fetch_add(1, Relaxed));
         let association = Association {
             path,
+            wan: wan.map(str::to_owned),
             since: Instant::now(),
             lost: None,
             drains: false,
@@ -428,6 +435,7 @@ impl Association {
                 let stats = connection.stats();
                 json!({
                     "peer": peer,
+                    "wan": self.wan,
                     "address": shown(connection.remote_address()),
                     "over": "quic",
                     "lost": self.lost.map(Lost::word),
@@ -444,6 +452,7 @@ impl Association {
             }
             Path::Tls(address) => json!({
                 "peer": peer,
+                "wan": self.wan,
                 "address": shown(*address),
                 "over": "tls",
                 "since_seconds": since,
@@ -481,7 +490,7 @@ mod tests {
     fn the_status_shows_what_was_written_down() {
         let state = SharedState::new(&config_from_str(HUB).unwrap());
         let address = "192.0.2.1:4433".parse().unwrap();
-        let listed = state.list("bpk1ship", Path::Tls(address));
+        let listed = state.list("bpk1ship", None, Path::Tls(address));
         state.counters.connections_opened.add(3);
         let status = state.status();
         assert_eq!(status["associations"][0]["peer"], "bpk1ship");

@@ -16,14 +16,16 @@
 //! hosts, those first that stalled first ([`Readers::cut`]).
 
 mod keeper;
+mod promise;
 mod readers;
 
 pub(super) use keeper::keep;
+pub(super) use promise::Promise;
 pub(crate) use readers::Stall;
 
 use bytes::Bytes;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::sync::Notify;
 
 use readers::Readers;
@@ -38,25 +40,36 @@ const LEAST_WINDOW: u64 = 256 * 1024;
 #[derive(Debug)]
 pub(crate) struct Budget {
     memory: u64,
-    /// What may be held for sending.
+    /// What may be held for sending, and what of it into each link, where that is known.
     sending: AtomicU64,
+    links: Mutex<Vec<Option<u64>>>,
     window: u64,
     held: AtomicU64,
     /// Streams that have an account.
     streams: AtomicU64,
+    /// What other boxes may send on bonded connections.
+    promised: AtomicU64,
     readers: Readers,
 }
 
 impl Budget {
-    /// A budget of `memory` bytes, of which `sending` may be held for sending, for streams with a
-    /// window of `window` bytes.
+    /// The same for one link.
+    #[cfg(test)]
     pub(crate) fn new(memory: u64, sending: u64, window: u64) -> Arc<Budget> {
+        Budget::of_links(1, memory, sending, window)
+    }
+
+    /// A budget of `memory` bytes, of which `sending` may be held for sending into so many links, for
+    /// streams with a window of `window` bytes.
+    pub(super) fn of_links(links: usize, memory: u64, sending: u64, window: u64) -> Arc<Budget> {
         Arc::new(Budget {
             memory,
             sending: AtomicU64::new(sending.min(memory)),
+            links: Mutex::new(vec![None; links]),
             window,
             held: AtomicU64::new(0),
             streams: AtomicU64::new(0),
+            promised: AtomicU64::new(0),
             readers: Readers::default(),
         })
     }
@@ -89,9 +102,16 @@ impl Budget {
         (all / associations.max(1) as u64).max(least)
     }
 
-    /// Sets what may be held for sending.
-    pub(super) fn set_sending(&self, sending: u64) {
-        self.sending.store(sending.min(self.memory), Relaxed);
+    /// Sets what may be held for sending into the link with this number. All that is free may be, until
+    /// that of all links is known.
+    pub(super) fn set_sending(&self, link: usize, sending: u64) {
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = links.get_mut(link) {
+            *known = Some(sending);
+        }
+        let all: Option<u64> = links.iter().copied().sum();
+        self.sending
+            .store(all.unwrap_or(self.memory).min(self.memory), Relaxed);
     }
 
     /// Bytes that one stream may have under way to this box.

@@ -20,15 +20,20 @@
 //! With bit 6, and no other, it goes on with a connection that a stream of QUIC has carried, on a
 //! connection of the fallback: [`Resume`].
 //!
+//! With bits 5 and 6, and no other, the stream is a subflow of a bonded connection: [`Subflow`].
+//!
 //! The first stream of an association belongs to no connection: the terminal sends [`Hello`] on it,
 //! and the hub answers with [`Welcome`].
 //!
 //! [`CloseReason`]: crate::CloseReason
 
 mod resume;
+mod subflow;
 
 pub use resume::Resume;
 pub(crate) use resume::{RESUMED_LENGTH, decode_resumed, encode_resume, encode_resumed};
+pub use subflow::Subflow;
+pub(crate) use subflow::encode_subflow;
 
 use crate::config::Urgency;
 use crate::{Destination, Open};
@@ -49,6 +54,7 @@ const CONFIRM: u8 = 1 << 4;
 const MEASURE: u8 = 1 << 5;
 const MEASURE_DOWN: u8 = MEASURE | 1;
 const RESUME: u8 = 1 << 6;
+const SUBFLOW: u8 = MEASURE | RESUME;
 const SUBSCRIBER: u8 = 1 << 7;
 
 /// Bytes that are no request for a connection.
@@ -256,6 +262,8 @@ pub enum Request {
     Measure(Direction),
     /// For going on with a connection, on a connection of the fallback.
     Resume(Resume),
+    /// To be a subflow of a bonded connection.
+    Subflow(Subflow),
 }
 
 /// The request for a measurement.
@@ -276,6 +284,10 @@ pub fn decode_request(bytes: &[u8]) -> Result<Option<(Request, usize)>, Malforme
         [VERSION, MEASURE_DOWN, ..] => Ok(Some((Request::Measure(Direction::Down), 2))),
         [VERSION, RESUME, ..] => {
             Ok(resume::decode_resume(bytes).map(|it| (Request::Resume(it), Resume::LENGTH)))
+        }
+        [VERSION, SUBFLOW, ..] => {
+            let decoded = subflow::decode_subflow(bytes);
+            Ok(decoded.map(|it| (Request::Subflow(it), Subflow::LENGTH)))
         }
         _ => Ok(decode(bytes)?.map(|(open, length)| (Request::Open(open), length))),
     }
@@ -345,6 +357,8 @@ impl Hello {
 pub(crate) const UNDERSTANDS_SUBSCRIBERS: u8 = 1;
 /// The same: it carries UDP ([`crate::udp`]).
 pub(crate) const CARRIES_UDP: u8 = 2;
+/// The same: it takes bonded connections, and the number of its process follows, 8 bytes.
+pub(crate) const CARRIES_BONDS: u8 = 4;
 
 /// What the hub answers to [`Hello`]: the terminal is authenticated and served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,6 +76,7 @@ impl Seconds {
 
 /// Watches what the link delivers until `knowledge` is gone.
 async fn watch(
+    link: usize,
     knowledge: Weak<Knowledge>,
     memory: Option<Memory>,
     budget: Weak<Budget>,
@@ -96,11 +97,12 @@ async fn watch(
         let delivered = Rate::from_bps(second.delivered * 8);
         quiet = quiet.saturating_sub(1);
         let verified = knowledge.verified();
-        if let Some(state) = state.upgrade() {
+        // The status has the rate of the first link.
+        if let Some(state) = state.upgrade().filter(|_| link == 0) {
             state.note_verified(verified, knowledge.rate());
         }
         if let (Some(budget), Some(verified)) = (budget.upgrade(), verified) {
-            budget.set_sending(ahead(verified, knowledge.rtt()));
+            budget.set_sending(link, ahead(verified, knowledge.rtt()));
         }
         let is_slow = verified < knowledge.rate().map(|rate| part(rate, TOO_LITTLE));
         slow = if is_slow { slow + 1 } else { 0 };
@@ -125,14 +127,16 @@ async fn watch(
     }
 }
 
-/// Starts to watch what the link delivers; it ends when `knowledge` has no other holder.
+/// Starts to watch what the link with this number delivers; it ends when `knowledge` has no other holder.
 pub(super) fn start(
+    link: usize,
     knowledge: &Arc<Knowledge>,
     memory: Option<Memory>,
     budget: &Arc<Budget>,
     state: &Arc<SharedState>,
 ) {
     tokio::spawn(watch(
+        link,
         Arc::downgrade(knowledge),
         memory,
         Arc::downgrade(budget),

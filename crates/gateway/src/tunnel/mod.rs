@@ -2,6 +2,7 @@
 
 pub mod association;
 mod beside;
+pub mod bond;
 pub(crate) mod budget;
 pub mod codec;
 pub mod controller;

@@ -1,11 +1,16 @@
 //! One connection in the tunnel: a stream of QUIC, or its own TLS connection
 //! where UDP does not pass. [`crate::relay`] knows these two types and no other.
-//! A stream of QUIC may become a TLS connection on its way: see [`super::moving`].
+//! A stream of QUIC may become a TLS connection on its way: see [`super::moving`]. Where a terminal has
+//! several WANs, it is several streams: see [`super::bond`].
 
+mod lane;
 mod ordered;
 mod receiver;
 mod writing;
 
+pub(super) use lane::{Lane, Share};
+
+use super::bond::{BondEnd, BondReceiver, BondSender};
 use super::budget::{Account, Budget};
 use super::fallback::{TlsEnd, TlsReceiver, TlsSender};
 use super::moving::{MOVED, Phase, Route};
@@ -33,6 +38,7 @@ pub struct Sender {
 enum SendingHalf {
     Quic(quinn::SendStream),
     Tls(TlsSender),
+    Bonded(BondSender),
 }
 
 /// The receiving half of a stream.
@@ -61,12 +67,21 @@ const CARRIER: u64 = 64 * 1024;
 enum ReceivingHalf {
     Quic(quinn::RecvStream, ordered::Ordered),
     Tls(TlsReceiver),
+    Bonded(BondReceiver),
 }
 
 impl Sender {
     pub(crate) const fn quic(stream: quinn::SendStream) -> Sender {
+        Sender::of(SendingHalf::Quic(stream))
+    }
+
+    pub(super) const fn bonded(half: BondSender) -> Sender {
+        Sender::of(SendingHalf::Bonded(half))
+    }
+
+    const fn of(half: SendingHalf) -> Sender {
         Sender {
-            half: SendingHalf::Quic(stream),
+            half,
             ended: false,
             turn: None,
             member: None,
@@ -85,7 +100,7 @@ impl Sender {
     /// The end of the TLS connection that it is a half of.
     pub(crate) fn end(&self) -> Option<TlsEnd> {
         match &self.half {
-            SendingHalf::Quic(_) => None,
+            SendingHalf::Quic(_) | SendingHalf::Bonded(_) => None,
             SendingHalf::Tls(half) => Some(half.end()),
         }
     }
@@ -108,23 +123,22 @@ impl Sender {
         if let Some(turn) = &mut self.turn {
             turn.classify(urgency, subscriber);
         }
+        if let SendingHalf::Bonded(bond) = &self.half {
+            bond.classify(urgency, subscriber, of);
+        }
     }
 
     /// True where the other box understands whose a connection is.
     pub(crate) fn names_subscriber(&self) -> bool {
-        self.turn.as_ref().is_some_and(writing::Turn::names)
+        match &self.half {
+            // A hub that takes these understands it.
+            SendingHalf::Bonded(_) => true,
+            _ => self.turn.as_ref().is_some_and(writing::Turn::names),
+        }
     }
 
     pub(crate) const fn tls(half: TlsSender) -> Sender {
-        Sender {
-            half: SendingHalf::Tls(half),
-            ended: false,
-            turn: None,
-            member: None,
-            allowance: None,
-            account: None,
-            route: None,
-        }
+        Sender::of(SendingHalf::Tls(half))
     }
 
     /// Waits while it is about to move, and takes the other way if it has.
@@ -182,6 +196,10 @@ impl Sender {
                     self.ended = true;
                     return half.finish().await;
                 }
+                SendingHalf::Bonded(half) => {
+                    self.ended = true;
+                    return half.finish();
+                }
             }
         }
     }
@@ -190,9 +208,13 @@ impl Sender {
     /// association is lost, with the reason; after a clean end that the other end
     /// has acknowledged it never completes.
     pub fn stopped(&self) -> impl Future<Output = CloseReason> + Send + 'static + use<> {
+        let bonded = self.bonded_end();
         let (quic, end) = self.ends();
         let route = self.route.clone();
         async move {
+            if let Some(bonded) = bonded {
+                return bonded.stopped().await;
+            }
             let end = match (quic, end) {
                 (Some(stopped), _) => {
                     let on_quic = async move {
@@ -221,11 +243,15 @@ impl Sender {
     /// acknowledgement of the last byte; over TLS, the end of the TCP connection,
     /// which the other box ends once it has read everything.
     pub(crate) fn delivered(self) -> impl Future<Output = Option<CloseReason>> + Send + 'static {
+        let bonded = self.bonded_end();
         let (quic, end) = self.ends();
         let route = self.route.clone();
         // What remains of it holds no memory and has no place among the streams.
         drop(self);
         async move {
+            if let Some(bonded) = bonded {
+                return bonded.delivered().await;
+            }
             let end = match (quic, end) {
                 (Some(stopped), _) => {
                     let on_quic = async move {
@@ -248,7 +274,14 @@ impl Sender {
         }
     }
 
-    /// How QUIC says that it is stopped, and the end of the TLS connection: one of them is there.
+    fn bonded_end(&self) -> Option<BondEnd> {
+        match &self.half {
+            SendingHalf::Bonded(half) => Some(half.end()),
+            _ => None,
+        }
+    }
+
+    /// How QUIC says that it is stopped, or the end of the TLS connection.
     fn ends(
         &self,
     ) -> (
@@ -258,6 +291,7 @@ impl Sender {
         match &self.half {
             SendingHalf::Quic(stream) => (Some(stream.stopped()), None),
             SendingHalf::Tls(half) => (None, Some(half.end())),
+            SendingHalf::Bonded(_) => (None, None),
         }
     }
 
@@ -271,6 +305,7 @@ impl Sender {
             // An error means that the stream has ended already.
             SendingHalf::Quic(stream) => drop(stream.reset(why.code().into())),
             SendingHalf::Tls(half) => half.cut(why),
+            SendingHalf::Bonded(half) => half.cut(why),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::shaper::Shaper;
 use super::sharing::Gate;
 use super::socket::ShapedSocket;
 use super::verified::Verified;
-use crate::config::{Config, Tunnel};
+use crate::config::{Bind, Config, Tunnel};
 use crate::operate::SharedState;
 use bentpipe_units::Rate;
 use quinn::{
@@ -55,6 +55,18 @@ pub(crate) const HALF_OPEN_SHARE: usize = HALF_OPEN / 2;
 /// # Errors
 /// The address cannot be bound.
 pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    bind_at(address, None)
+}
+
+/// As [`bind`], so that packets leave where `at` says.
+///
+/// # Errors
+/// As [`bind`]; there is no such interface, or the address is of another kind.
+pub(super) fn bind_at(address: SocketAddr, at: Option<&Bind>) -> io::Result<UdpSocket> {
+    let address = match at {
+        Some(Bind::Address(own)) => SocketAddr::new(*own, address.port()),
+        _ => address,
+    };
     let socket = Socket::new(
         Domain::for_address(address),
         Type::DGRAM,
@@ -66,6 +78,9 @@ pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     // The kernel's limits may make them smaller.
     socket.set_recv_buffer_size(SOCKET_BUFFER)?;
     socket.set_send_buffer_size(SOCKET_BUFFER)?;
+    if let Some(Bind::Interface(name)) = at {
+        socket.bind_device(Some(name.as_bytes()))?;
+    }
     socket.bind(&address.into())?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())
@@ -118,47 +133,79 @@ pub(crate) struct Sending {
     choice: Choice,
     outage: Duration,
     window: u64,
+    wan: Option<String>,
     config: Config,
 }
 
 impl Sending {
-    /// Those that the configuration asks for. The rate follows `state`.
+    /// Those of all links that the configuration has, `[link]` first. The rate of that follows `state`.
     ///
     /// # Errors
-    /// The configured congestion control cannot run over QUIC.
-    pub(crate) fn new(
+    /// A configured congestion control cannot run over QUIC.
+    pub(crate) fn all(
         config: &Config,
         tunnel: &Tunnel,
         state: &Arc<SharedState>,
+    ) -> io::Result<Vec<Sending>> {
+        let memory = config.limits.memory;
+        let links = 1 + config.wans.len();
+        let budget = Budget::of_links(links, memory, memory, tunnel.stream_window);
+        tokio::spawn(budget::keep(Arc::downgrade(&budget), Arc::clone(state)));
+        let mut all = vec![Sending::new(0, config, tunnel, None, state, &budget)?];
+        for (at, wan) in (1..).zip(&config.wans) {
+            let (over, port) = (config.over(wan), Some(wan.port));
+            all.push(Sending::new(at, &over, tunnel, port, state, &budget)?);
+        }
+        Ok(all)
+    }
+
+    fn new(
+        number: usize,
+        config: &Config,
+        tunnel: &Tunnel,
+        port: Option<u16>,
+        state: &Arc<SharedState>,
+        budget: &Arc<Budget>,
     ) -> io::Result<Sending> {
         let link = &config.link;
         let choice = Choice::named(&link.transport).map_err(io::Error::other)?;
-        let rates = state.rate();
-        let knowledge = Knowledge::of(link, *rates.borrow(), config.role);
-        tokio::spawn(known::follow(Arc::downgrade(&knowledge), rates));
+        let rate = match number {
+            0 => *state.rate().borrow(),
+            _ => link.configured(),
+        };
+        let knowledge = Knowledge::of(link, rate, config.role);
+        if number == 0 {
+            tokio::spawn(known::follow(Arc::downgrade(&knowledge), state.rate()));
+        }
         // The hub's terminals are many, and their paths end in one link.
-        let path = match tunnel.hubs.first() {
+        let mut path = match tunnel.hubs.first() {
             Some(hub) => hub.to_string(),
             None => tunnel.listen.to_string(),
         };
+        if let Some(port) = port {
+            path = format!("{path}-{port}");
+        }
         let memory = Memory::of(&path).filter(|_| choice.name() == resume::TRANSPORT);
         let choice = match memory.as_ref().and_then(Memory::parameters) {
             Some(parameters) => choice.with(parameters),
             None => choice,
         };
-        let memory_limit = config.limits.memory;
-        let budget = Budget::new(memory_limit, memory_limit, tunnel.stream_window);
-        measured::start(&knowledge, memory, &budget, state);
+        measured::start(number, &knowledge, memory, budget, state);
         beside::start(&knowledge, state, link);
-        tokio::spawn(budget::keep(Arc::downgrade(&budget), Arc::clone(state)));
         Ok(Sending {
             knowledge,
             choice,
             outage: tunnel.outage,
             window: tunnel.stream_window,
+            wan: config.wan_name(number).map(str::to_owned),
             config: config.clone(),
-            budget,
+            budget: Arc::clone(budget),
         })
+    }
+
+    /// The name of the link, where there are several.
+    pub(crate) fn wan(&self) -> Option<&str> {
+        self.wan.as_deref()
     }
 
     /// Knowledge about the link.

@@ -124,6 +124,13 @@ pub(crate) struct Bed {
     /// What the terminal shows to its operator.
     pub(crate) state: Arc<SharedState>,
     pub(crate) proxy: Proxy,
+    /// The proxy of the further WAN, where there is one.
+    pub(crate) wan: Option<Proxy>,
+}
+
+/// The section of a further WAN: it is slower than the link and has a shorter delay.
+fn wan(port: u16) -> String {
+    format!("[[wan]]\nname = \"5g\"\nport = {port}\nrate = \"100 Mbit/s\"\nrtt = \"10 ms\"\n")
 }
 
 impl Bed {
@@ -145,10 +152,55 @@ impl Bed {
         .await
     }
 
-    /// One of each.
-    pub(crate) async fn both() -> [Bed; 2] {
-        let (quic, tls) = tokio::join!(Bed::start(""), Bed::start_without_udp());
-        [quic, tls]
+    /// One of each: over QUIC, over TLS, and over two WANs.
+    pub(crate) async fn each() -> [Bed; 3] {
+        let (quic, tls, bonded) = tokio::join!(
+            Bed::start(""),
+            Bed::start_without_udp(),
+            Bed::start_with_wan("")
+        );
+        [quic, tls, bonded]
+    }
+
+    /// One with two WANs, both of which are up.
+    pub(crate) async fn start_with_wan(more: &str) -> Bed {
+        let keys = Keys::make();
+        // The hub's port for it is one that was free a moment ago.
+        let (port, hub) = (0..20)
+            .find_map(|_| {
+                let free = std::net::UdpSocket::bind(ANY).unwrap();
+                let port = free.local_addr().unwrap().port();
+                drop(free);
+                let text = format!("{more}{}", wan(port));
+                let config = keys.config("hub", ANY, &text);
+                let hub = Hub::start(&config, SharedState::new(&config));
+                Some((port, hub.ok()?))
+            })
+            .unwrap();
+        let proxy = Proxy::start(hub.address().unwrap()).await;
+        let other = Proxy::start(SocketAddr::new(ANY.ip(), port)).await;
+        let text = format!("{more}{}", wan(other.address.port()));
+        let (terminal, state) = keys.terminal_with_state(proxy.address, &text);
+        terminal.ready().await;
+        let bed = Bed {
+            keys,
+            hub,
+            terminal,
+            state,
+            proxy,
+            wan: Some(other),
+        };
+        bed.is_up().await;
+        bed
+    }
+
+    /// Waits until all WANs are.
+    pub(crate) async fn is_up(&self) {
+        let up = |hub: &serde_json::Value| hub["state"] == "up";
+        let hubs = || self.state.status()["hubs"].as_array().cloned();
+        while !hubs().unwrap_or_default().iter().all(up) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     async fn start_with(more: &str, set: impl FnOnce(&mut Proxy)) -> Bed {
@@ -180,6 +232,7 @@ impl Bed {
             terminal,
             state,
             proxy,
+            wan: None,
         }
     }
 

@@ -62,7 +62,7 @@ async fn a_half_close_is_one_at_the_other_end() {
         tcp.write_all(&got).await.unwrap();
     })
     .await;
-    for bed in Bed::both().await {
+    for bed in Bed::each().await {
         for length in [0, 1, 1000, 100_000, 5_000_000] {
             let mut sent = bytes(length);
             let mut client = bed.connect(address).await;
@@ -87,7 +87,7 @@ async fn a_server_may_speak_and_end_first() {
         assert!(got == bytes(1_000_000));
     })
     .await;
-    for bed in Bed::both().await {
+    for bed in Bed::each().await {
         let mut client = bed.connect(address).await;
         let mut got = Vec::new();
         let end = timeout(SOON, client.read_to_end(&mut got)).await;
@@ -129,7 +129,7 @@ async fn a_reset_is_never_a_clean_end() {
         }
     })
     .await;
-    for bed in Bed::both().await {
+    for bed in Bed::each().await {
         // By the server.
         let mut client = bed.connect(address).await;
         client.write_all(b"r").await.unwrap();
@@ -157,7 +157,7 @@ async fn a_slow_reader_gets_everything_and_holds_nobody_up() {
     })
     .await;
     let (quick, _quick) = echo().await;
-    for bed in Bed::both().await {
+    for bed in Bed::each().await {
         let mut client = bed.connect(address).await;
         let mut got = vec![0; 1];
         client.read_exact(&mut got).await.unwrap();
@@ -225,7 +225,7 @@ async fn a_connection_too_many_is_reset_and_the_next_one_served() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hub_that_drains_takes_no_new_connections_and_lets_the_others_end() {
     let (server, _server) = echo().await;
-    for bed in Bed::both().await {
+    for bed in Bed::each().await {
         let mut live = bed.connect(server).await;
         live.write_all(b"before").await.unwrap();
         live.read_exact(&mut [0; 6]).await.unwrap();
@@ -295,7 +295,7 @@ async fn a_refusal_is_no_connection() {
         let listener = TcpListener::bind(ANY).await.unwrap();
         listener.local_addr().unwrap()
     };
-    for bed in Bed::both().await {
+    for bed in Bed::each().await {
         let mut early = bed.connect(nobody).await;
         let read = timeout(SOON, early.read(&mut [0; 10])).await.unwrap();
         assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset);

@@ -18,3 +18,4 @@ mod stalled;
 mod strangers;
 mod survives;
 mod udp;
+mod wans;

@@ -1,7 +1,7 @@
 //! The examination of a gateway that runs, by its status.
 
 use super::{error, good, warning};
-use crate::config::{Config, Role};
+use crate::config::{Config, LINK, Role};
 use crate::operate::Finding;
 use bentpipe_units::{Duration as Span, Rate};
 use serde_json::Value;
@@ -84,7 +84,11 @@ fn far_end(config: &Config, status: &Value, associations: &[Value]) -> Vec<Findi
 
 /// One of several hubs.
 fn one_of(hub: &Value, remedy: &str) -> Finding {
-    let name = hub["hub"].as_str().unwrap_or("?");
+    let hub_name = hub["hub"].as_str().unwrap_or("?");
+    let name = match hub["wan"].as_str() {
+        Some(wan) => format!("{hub_name} over {wan}"),
+        None => hub_name.to_owned(),
+    };
     let used = match hub["used"].as_bool() {
         Some(true) => ", and takes new connections",
         _ => "",
@@ -100,7 +104,7 @@ fn one_of(hub: &Value, remedy: &str) -> Finding {
         "draining" | "outage" => warning(
             "far end",
             format!("the hub at {name}: {state}{used}"),
-            "new connections go to the next hub that answers",
+            "connections go on over another WAN, or new ones go to the next hub, where there is one",
         ),
         _ => warning(
             "far end",
@@ -133,14 +137,20 @@ fn association(config: &Config, one: &Value) -> Vec<Finding> {
              ([tunnel] when_down)",
         ));
     }
-    let configured = config.link.rtt.as_secs_f64();
+    let wan = one["wan"].as_str();
+    let configured = config.link_of(wan).rtt.as_secs_f64();
     if let Some(rtt) = one["rtt_seconds"].as_f64() {
         let text = format!("round trip {} (configured {})", span(rtt), span(configured));
         if rtt > 1.5 * configured || rtt < 0.5 * configured {
             findings.push(warning(
                 "round trip",
                 text,
-                "correct [link] rtt: it sizes buffers",
+                match wan {
+                    Some(wan) if wan != LINK => {
+                        format!("correct the rtt of `[[wan]]` {wan:?}: it sizes buffers")
+                    }
+                    _ => "correct [link] rtt: it sizes buffers".to_owned(),
+                },
             ));
         } else {
             findings.push(good("round trip", text));
@@ -190,7 +200,8 @@ fn delivered(config: &Config, status: &Value) -> Option<Finding> {
     let configured = status["rate_bits_per_second"].as_u64()?;
     let delivered = status["delivered_bits_per_second"].as_u64()?;
     let share = 100 * delivered / configured.max(1);
-    let measured = config.link.configured().is_none();
+    // What all WANs deliver is not a part of one.
+    let measured = config.link.configured().is_none() || !config.wans.is_empty();
     (!measured && share > 0).then(|| good("rate", format!("{share}% of the link is in use")))
 }
 

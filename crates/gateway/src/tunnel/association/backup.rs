@@ -43,6 +43,8 @@ pub(super) struct Backup {
     pub(super) status: watch::Sender<Status>,
     pub(super) current: watch::Receiver<Option<Current>>,
     pub(super) state: Arc<SharedState>,
+    /// The WAN, where there are several.
+    pub(super) wan: Option<String>,
     /// Time without an association after which TCP is tried.
     pub(super) patience: Duration,
 }
@@ -130,8 +132,11 @@ impl Backup {
             let peer = self.pool.peer().map(|peer| peer.to_string());
             let address = self.pool.target().last();
             let _listed = address.map(|address| {
-                self.state
-                    .list(&peer.unwrap_or_default(), Path::Tls(address))
+                self.state.list(
+                    &peer.unwrap_or_default(),
+                    self.wan.as_deref(),
+                    Path::Tls(address),
+                )
             });
             let _active = self.state.counters.fallback_active.hold();
             let mut health = self.status.subscribe();

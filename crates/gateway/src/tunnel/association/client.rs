@@ -3,12 +3,15 @@
 mod connecting;
 
 use super::claims::Claims;
+use super::uplink::Uplink;
 use super::{
     Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, split, throttle::Throttle,
 };
 use crate::CloseReason;
-use crate::config::{Config, HubAddress, Tunnel};
+use crate::config::{HubAddress, Tunnel};
 use crate::operate::{Path, SharedState};
+use crate::tunnel::bond;
+use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{CARRIES_UDP, Direction, Hello};
 use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::fallback::{Pool, Settings};
@@ -17,7 +20,6 @@ use crate::tunnel::moving::Streams;
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::target::Target;
-use crate::tunnel::transport::Sending;
 use crate::udp::{self, Entrance};
 use connecting::{Failure, Made};
 use quinn::{Connection, ConnectionError, Endpoint};
@@ -57,7 +59,8 @@ pub(super) struct Common {
     pub(super) state: Arc<SharedState>,
     pub(super) credentials: Arc<Credentials>,
     pub(super) hello: Hello,
-    pub(super) sending: Arc<Sending>,
+    /// The WANs, of which there is one at least.
+    pub(super) uplinks: Vec<Arc<Uplink>>,
     pub(super) claims: Claims,
     /// The flows of UDP, which go to the hub in use.
     pub(super) entrance: Arc<Entrance>,
@@ -68,6 +71,7 @@ struct Shared {
     common: Common,
     /// A number that no other client has.
     owner: usize,
+    uplink: Arc<Uplink>,
     target: Arc<Target>,
     /// The sockets of IPv4 and IPv6, made when an address of their kind is tried.
     endpoints: Mutex<[Option<Endpoint>; 2]>,
@@ -92,28 +96,48 @@ pub(super) struct Current {
     gate: Arc<Gate>,
     /// The hub's key.
     peer: PublicKey,
+    /// The same for bonded connections, and the process of the hub, where it takes them.
+    path: Arc<bond::Path>,
+    process: Option<u64>,
     /// The part of its rate that the hub was told to send at; locked while it is being told.
     part: Arc<tokio::sync::Mutex<u16>>,
+}
+
+/// A way of a bonded connection that is about to begin.
+#[derive(Debug)]
+pub(super) struct Leg {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) path: Arc<bond::Path>,
+    /// The process of the hub.
+    pub(super) hub: u64,
+}
+
+impl Common {
+    /// The memory of all streams.
+    pub(super) fn budget(&self) -> &Arc<Budget> {
+        self.uplinks[0].sending.budget()
+    }
 }
 
 impl Client {
     /// Begins to connect. It is called in a runtime of tokio.
     pub(super) fn start(
-        config: &Config,
         tunnel: &Tunnel,
         hub: &HubAddress,
         common: &Common,
+        uplink: &Arc<Uplink>,
     ) -> Client {
         // A handshake takes two round trips, and one more for the hub to know the address.
-        let target = Target::new(hub.clone(), 4 * config.link.rtt + PATIENCE);
+        let target = Target::new(uplink.target(hub), 4 * uplink.rtt + PATIENCE);
         let (suspect, suspicions) = mpsc::channel(1);
-        let handshake = HANDSHAKE.max(8 * config.link.rtt);
+        let handshake = HANDSHAKE.max(8 * uplink.rtt);
         let fallback = tunnel.fallback.then(|| {
             let (target, credentials) = (Arc::clone(&target), Arc::clone(&common.credentials));
             Arc::new(Pool::new(
                 target,
                 credentials,
-                Settings::new(tunnel),
+                Settings::new(tunnel).leaving(uplink.bind.clone()),
                 handshake,
             ))
         });
@@ -121,6 +145,7 @@ impl Client {
         let shared = Arc::new(Shared {
             common: common.clone(),
             owner: OWNERS.fetch_add(1, Ordering::Relaxed),
+            uplink: Arc::clone(uplink),
             target,
             endpoints: Mutex::default(),
             handshake,
@@ -139,7 +164,8 @@ impl Client {
                 current: shared.current.subscribe(),
                 state: Arc::clone(&common.state),
                 // Both handshakes take three round trips.
-                patience: 4 * config.link.rtt + PATIENCE,
+                wan: uplink.name.clone(),
+                patience: 4 * uplink.rtt + PATIENCE,
             };
             tasks.push(tokio::spawn(backup.watch(suspicions)));
         }
@@ -151,9 +177,9 @@ impl Client {
         self.shared.owner
     }
 
-    /// Where the hub is, as the configuration writes it.
-    pub(super) fn hub(&self) -> &HubAddress {
-        self.shared.target.hub()
+    /// The name of its WAN, where there are several.
+    pub(super) fn wan(&self) -> Option<&str> {
+        self.shared.uplink.name.as_deref()
     }
 
     /// The address at which it answers, or may.
@@ -235,7 +261,7 @@ impl Client {
                         .counters
                         .fallback_connections
                         .increment();
-                    let budget = self.shared.common.sending.budget();
+                    let budget = self.shared.uplink.sending.budget();
                     return Ok((sender.budgeted(budget), receiver.budgeted(budget)));
                 }
                 // Until interception is off, connections come that the hub still takes.
@@ -248,7 +274,7 @@ impl Client {
                     && let Ok((send, receive)) = current.connection.open_bi().await
                 {
                     let index = send.id().index();
-                    let budget = self.shared.common.sending.budget();
+                    let budget = self.shared.uplink.sending.budget();
                     let sender = Sender::quic(send).shared(&current.gate).budgeted(budget);
                     let receiver = Receiver::quic(receive).budgeted(budget);
                     return Ok(match current.streams {
@@ -265,6 +291,26 @@ impl Client {
         tokio::time::timeout(patience, open)
             .await
             .unwrap_or(Err(CloseReason::PeerGone))
+    }
+
+    /// Whether it carries bonded connections now.
+    pub(super) fn bonds(&self) -> bool {
+        let up = self.shared.status.borrow().quic == Health::Up;
+        let current = self.shared.current.borrow();
+        up && current.as_ref().is_some_and(|it| it.process.is_some())
+    }
+
+    /// Opens a stream for a bonded connection; `None` where that is not possible.
+    pub(super) async fn leg(&self) -> Option<Leg> {
+        let current = self.shared.current.borrow().clone()?;
+        let hub = current.process?;
+        let (send, receive) = current.connection.open_bi().await.ok()?;
+        Some(Leg {
+            sender: Sender::quic(send).shared(&current.gate),
+            receiver: Receiver::quic(receive),
+            path: current.path,
+            hub,
+        })
     }
 
     /// Closes the association and makes no other; streams that are open are cut.
@@ -308,6 +354,7 @@ async fn keep(shared: Arc<Shared>) {
         if lost.replaced {
             wait = REPLACED;
         }
+        shared.renew_endpoints();
         shared.status.send_if_modified(|status| {
             let reason = &lost.reason;
             if status.reason.as_ref() != Some(reason) || status.quic != Health::Down {
@@ -345,6 +392,8 @@ impl Shared {
             streams: moves.then(|| Streams::of(connection)),
             gate: Arc::clone(gate),
             peer: made.peer,
+            path: bond::Path::quic(connection, gate, self.uplink.sending.knowledge()),
+            process: made.process,
             part: Arc::new(tokio::sync::Mutex::new(split::WHOLE)),
         }));
         self.status.send_modify(|status| {
@@ -356,9 +405,10 @@ impl Shared {
         let state = &self.common.state;
         let counters = &state.counters;
         counters.associations_opened.increment();
-        let listed = state.list(&made.peer.to_string(), Path::Quic(connection.clone()));
-        let budget = self.common.sending.budget();
-        let mut throttle = Throttle::new(self.common.sending.knowledge(), budget);
+        let wan = self.uplink.name.as_deref();
+        let listed = state.list(&made.peer.to_string(), wan, Path::Quic(connection.clone()));
+        let budget = self.uplink.sending.budget();
+        let mut throttle = Throttle::new(self.uplink.sending.knowledge(), budget);
         let mut lost_before = None;
         let mut leaving = JoinSet::new();
         let entrance = &self.common.entrance;

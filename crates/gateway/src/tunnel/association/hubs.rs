@@ -8,16 +8,16 @@
 use super::choice::{Seen, choose};
 use super::claims::Claims;
 use super::client::{Client, Common};
+use super::group::Group;
 use super::split::split;
+use super::uplink::Uplink;
 use super::{Health, Status};
 use crate::CloseReason;
 use crate::config::{Config, Tunnel};
 use crate::operate::SharedState;
-use crate::operate::state::HubState;
 use crate::tunnel::codec::Hello;
 use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::stream::{Receiver, Sender};
-use crate::tunnel::transport::Sending;
 use crate::udp::Entrance;
 use std::collections::HashMap;
 use std::io;
@@ -48,7 +48,7 @@ struct Shared {
     settles: Instant,
     hubs: Mutex<Vec<Entry>>,
     /// The one that takes new connections.
-    current: watch::Sender<Arc<Client>>,
+    current: watch::Sender<Arc<Group>>,
     status: watch::Sender<Status>,
     changed: Arc<Notify>,
 }
@@ -56,7 +56,7 @@ struct Shared {
 /// One hub.
 #[derive(Debug)]
 struct Entry {
-    client: Arc<Client>,
+    group: Arc<Group>,
     status: watch::Receiver<Status>,
     /// Tells of its changes.
     follower: JoinHandle<()>,
@@ -71,8 +71,8 @@ impl Drop for Entry {
 }
 
 impl Entry {
-    fn start(client: Client, changed: &Arc<Notify>) -> Entry {
-        let (status, mut changes) = (client.status(), client.status());
+    fn start(group: Group, changed: &Arc<Notify>) -> Entry {
+        let (status, mut changes) = (group.status(), group.status());
         let changed = Arc::clone(changed);
         let follower = tokio::spawn(async move {
             while changes.changed().await.is_ok() {
@@ -80,7 +80,7 @@ impl Entry {
             }
         });
         Entry {
-            client: Arc::new(client),
+            group: Arc::new(group),
             status,
             follower,
             retired: None,
@@ -117,14 +117,14 @@ impl Hubs {
             state: Arc::clone(state),
             credentials: Credentials::new(keys),
             hello,
-            sending: Arc::new(Sending::new(config, tunnel, state)?),
+            uplinks: Uplink::all(config, tunnel, state)?,
             claims: Claims::default(),
             entrance: Entrance::new(state),
         };
         let changed = Arc::new(Notify::new());
-        let start = |hub| Entry::start(Client::start(config, tunnel, hub, &common), &changed);
+        let start = |hub| Entry::start(Group::start(tunnel, hub, &common), &changed);
         let hubs: Vec<Entry> = tunnel.hubs.iter().map(start).collect();
-        let first = hubs.first().map(|entry| Arc::clone(&entry.client));
+        let first = hubs.first().map(|entry| Arc::clone(&entry.group));
         let first = first.ok_or_else(|| io::Error::other("a terminal needs a hub"))?;
         common.entrance.prefer(first.owner());
         let shared = Arc::new(Shared {
@@ -163,22 +163,22 @@ impl Hubs {
         let mut current = self.shared.current.subscribe();
         let open = async {
             loop {
-                let client = Arc::clone(&current.borrow_and_update());
+                let group = Arc::clone(&current.borrow_and_update());
                 let opened = tokio::select! {
                     biased;
-                    opened = client.open(patience) => opened,
+                    opened = group.open(patience) => opened,
                     Ok(()) = current.changed() => continue,
                 };
                 // It may have been left in the same moment.
                 if opened.is_ok() || !current.has_changed().unwrap_or(false) {
-                    break (client, opened);
+                    break (group, opened);
                 }
             }
         };
         let opened = tokio::time::timeout(patience, open).await;
-        let (client, opened) = opened.map_err(|_| CloseReason::PeerGone)?;
+        let (group, opened) = opened.map_err(|_| CloseReason::PeerGone)?;
         // Nothing has left yet, so that another hub may take it where this one has just gone.
-        match self.shared.other(&client).filter(|_| opened.is_err()) {
+        match self.shared.other(&group).filter(|_| opened.is_err()) {
             Some(other) => other.open(patience).await,
             None => opened,
         }
@@ -187,9 +187,9 @@ impl Hubs {
     /// Closes all associations and makes no others; streams that are open are cut.
     pub async fn stop(&self) {
         self.abort();
-        let clients = self.shared.clients();
-        for client in clients {
-            client.stop().await;
+        let groups = self.shared.groups();
+        for group in groups {
+            group.stop().await;
         }
     }
 
@@ -233,26 +233,38 @@ async fn follow(shared: Arc<Shared>) {
 /// Divides the link among hubs that send at the same time, until it is cancelled.
 async fn divide(shared: Arc<Shared>) {
     let mut before: HashMap<usize, u64> = HashMap::new();
+    let links = shared.common.uplinks.len();
     let mut ticks = tokio::time::interval(DIVIDED);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut last = Instant::now();
     loop {
         ticks.tick().await;
-        let clients = shared.clients();
-        let arrived: Vec<_> = clients.iter().map(|client| client.arrived()).collect();
-        let millis = u64::try_from(last.elapsed().as_millis())
-            .unwrap_or(u64::MAX)
-            .max(1);
+        let groups = shared.groups();
+        let millis = u64::try_from(last.elapsed().as_millis()).unwrap_or(u64::MAX);
         last = Instant::now();
-        let rate = |now: &Option<(usize, u64)>| {
-            let (id, bytes) = (*now)?;
-            Some(1000 * (bytes - before.get(&id).copied().unwrap_or(bytes).min(bytes)) / millis)
-        };
-        let rates: Vec<u64> = arrived.iter().map(|now| rate(now).unwrap_or(0)).collect();
-        for (client, part) in clients.iter().zip(split(&rates)) {
-            client.tell_part(part);
+        let mut now = HashMap::new();
+        // Each WAN has a rate of its own, which all hubs share.
+        for link in 0..links {
+            let clients: Vec<_> = groups
+                .iter()
+                .filter_map(|it| it.clients().get(link))
+                .collect();
+            let rate = |client: &&Client| {
+                let (id, bytes) = client.arrived()?;
+                now.insert(id, bytes);
+                let more = bytes.saturating_sub(before.get(&id).copied().unwrap_or(bytes));
+                Some(1000 * more / millis.max(1))
+            };
+            let rates: Vec<u64> = clients
+                .iter()
+                .map(rate)
+                .map(Option::unwrap_or_default)
+                .collect();
+            for (client, part) in clients.iter().zip(split(&rates)) {
+                client.tell_part(part);
+            }
         }
-        before = arrived.into_iter().flatten().collect();
+        before = now;
     }
 }
 
@@ -261,17 +273,17 @@ impl Shared {
         self.hubs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn clients(&self) -> Vec<Arc<Client>> {
+    fn groups(&self) -> Vec<Arc<Group>> {
         let hubs = self.lock();
-        hubs.iter().map(|entry| Arc::clone(&entry.client)).collect()
+        hubs.iter().map(|entry| Arc::clone(&entry.group)).collect()
     }
 
     /// The first hub besides this one that carries connections.
-    fn other(&self, client: &Arc<Client>) -> Option<Arc<Client>> {
+    fn other(&self, group: &Arc<Group>) -> Option<Arc<Group>> {
         let hubs = self.lock();
-        let mut others = hubs.iter().filter(|it| !Arc::ptr_eq(&it.client, client));
+        let mut others = hubs.iter().filter(|it| !Arc::ptr_eq(&it.group, group));
         let other = others.find(|it| it.retired.is_none() && it.status.borrow().serves())?;
-        Some(Arc::clone(&other.client))
+        Some(Arc::clone(&other.group))
     }
 
     /// Puts the best hub in use and shows them all; returns when there may be a better one.
@@ -285,41 +297,33 @@ impl Shared {
         let hubs = self.lock();
         let seen: Vec<Status> = hubs.iter().map(|it| it.status.borrow().clone()).collect();
         let current = Arc::clone(&self.current.borrow());
-        let place = hubs.iter().position(|it| Arc::ptr_eq(&it.client, &current));
+        let place = hubs.iter().position(|it| Arc::ptr_eq(&it.group, &current));
         let short = hubs.iter().zip(&seen).map(|(it, status)| it.seen(status));
         let choice = choose(&short.collect::<Vec<_>>(), place, now, steady);
         let (Some(chosen), Some(status)) = (hubs.get(choice.hub), seen.get(choice.hub)) else {
             return None;
         };
-        if !Arc::ptr_eq(&chosen.client, &current) {
+        if !Arc::ptr_eq(&chosen.group, &current) {
             if hubs.len() > 1 {
-                let hub = chosen.client.hub();
+                let hub = chosen.group.hub();
                 tracing::info!(%hub, instead_of = %current.hub(), "new connections go to another hub");
             }
             self.common.state.counters.hubs_changed.increment();
-            self.current.send_replace(Arc::clone(&chosen.client));
-            self.common.entrance.prefer(chosen.client.owner());
+            self.current.send_replace(Arc::clone(&chosen.group));
         }
+        self.common.entrance.prefer(chosen.group.owner());
         self.status.send_if_modified(|shown| {
             let changed = shown != status;
             shown.clone_from(status);
             changed
         });
         for (at, entry) in hubs.iter().enumerate() {
-            entry.client.relax(at != choice.hub && status.serves());
+            entry.group.relax(at != choice.hub && status.serves());
         }
-        let show = |(at, (entry, status)): (usize, (&Entry, &Status))| HubState {
-            hub: entry.client.hub().to_string(),
-            address: entry.client.address(),
-            health: status.health,
-            since: status.since,
-            rtt: status.rtt.filter(|_| status.health != Health::Down),
-            reason: status.reason.clone(),
-            used: at == choice.hub,
-        };
-        let shown = hubs.iter().zip(&seen).enumerate();
-        let shown = shown.filter(|(at, (it, _))| it.retired.is_none() || *at == choice.hub);
-        self.common.state.note_hubs(shown.map(show).collect());
+        let shown = hubs.iter().enumerate();
+        let shown = shown.filter(|(at, it)| it.retired.is_none() || *at == choice.hub);
+        let shown = shown.flat_map(|(at, it)| it.group.shown(at == choice.hub));
+        self.common.state.note_hubs(shown.collect());
         choice.again
     }
 
@@ -327,19 +331,19 @@ impl Shared {
     /// in it may finish, for as long as at a stop.
     fn renew(self: &Arc<Shared>, config: &Config, tunnel: &Tunnel) {
         if let Some(keys) = self.common.credentials.renew(tunnel) {
-            for client in self.clients() {
-                client.hold_to(&keys);
+            for group in self.groups() {
+                group.hold_to(&keys);
             }
         }
         let mut hubs = self.lock();
         let mut old = std::mem::take(&mut *hubs);
         for hub in &tunnel.hubs {
-            let kept = old.iter().position(|entry| entry.client.hub() == hub);
+            let kept = old.iter().position(|entry| entry.group.hub() == hub);
             let mut entry = match kept {
                 Some(at) => old.swap_remove(at),
                 None => {
-                    let client = Client::start(config, tunnel, hub, &self.common);
-                    Entry::start(client, &self.changed)
+                    let group = Group::start(tunnel, hub, &self.common);
+                    Entry::start(group, &self.changed)
                 }
             };
             entry.retired = None;
@@ -348,9 +352,9 @@ impl Shared {
         for mut entry in old {
             if entry.retired.is_none() {
                 let since = *entry.retired.insert(Instant::now());
-                let client = Arc::clone(&entry.client);
+                let group = Arc::clone(&entry.group);
                 let drain = config.limits.drain;
-                tokio::spawn(Arc::clone(self).retire(client, since, drain));
+                tokio::spawn(Arc::clone(self).retire(group, since, drain));
             }
             hubs.push(entry);
         }
@@ -359,18 +363,18 @@ impl Shared {
     }
 
     /// Ends the association with a hub that was taken off the list, unless it is on it again by then.
-    async fn retire(self: Arc<Shared>, client: Arc<Client>, since: Instant, drain: Duration) {
+    async fn retire(self: Arc<Shared>, group: Arc<Group>, since: Instant, drain: Duration) {
         tokio::time::sleep(drain).await;
         {
             let mut hubs = self.lock();
             let is_it =
-                |entry: &Entry| Arc::ptr_eq(&entry.client, &client) && entry.retired == Some(since);
+                |entry: &Entry| Arc::ptr_eq(&entry.group, &group) && entry.retired == Some(since);
             let Some(at) = hubs.iter().position(is_it) else {
                 return;
             };
             hubs.remove(at);
         }
-        client.stop().await;
+        group.stop().await;
         self.changed.notify_one();
     }
 }

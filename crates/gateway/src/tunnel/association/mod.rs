@@ -10,6 +10,7 @@ mod backup;
 mod choice;
 mod claims;
 mod client;
+mod group;
 mod heartbeat;
 mod hubs;
 mod opening;
@@ -17,12 +18,14 @@ mod pulse;
 mod server;
 mod split;
 mod throttle;
+mod uplink;
 
 pub use hubs::Hubs;
 pub(crate) use opening::Openable;
+pub(in crate::tunnel) use opening::progress;
 pub(crate) use pulse::Lost;
 pub use server::{Association, Server};
-pub(crate) use server::{Associations, SWITCH};
+pub(crate) use server::{Associations, Common, SWITCH};
 
 use quinn::{ConnectionError, VarInt};
 use std::time::{Duration, Instant};

@@ -55,7 +55,7 @@ pub(super) fn open(connection: &Connection) {
 }
 
 /// What the other box has acknowledged, and the bytes in flight.
-pub(super) fn progress(connection: &Connection) -> (Acknowledged, u64) {
+pub(in crate::tunnel) fn progress(connection: &Connection) -> (Acknowledged, u64) {
     state(connection).map_or_else(Default::default, |state| {
         (*state.acknowledged(), state.in_flight.load(Relaxed))
     })
@@ -63,13 +63,13 @@ pub(super) fn progress(connection: &Connection) -> (Acknowledged, u64) {
 
 /// What the acknowledgements of the other box have shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Acknowledged {
+pub(in crate::tunnel) struct Acknowledged {
     /// When the newest packet that is acknowledged was sent.
-    pub(super) newest: Option<Instant>,
+    pub(in crate::tunnel) newest: Option<Instant>,
     /// Smoothed round trip. One that is far longer than those before counts in part, so that an
     /// acknowledgement that an outage held back hardly changes it, while a queue that builds up does
     /// after a few acknowledgements.
-    pub(super) rtt: Option<Duration>,
+    pub(in crate::tunnel) rtt: Option<Duration>,
 }
 
 impl Acknowledged {

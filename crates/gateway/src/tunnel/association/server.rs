@@ -2,14 +2,16 @@
 
 use super::heartbeat::{self, Notice};
 use super::{Close, HANDSHAKE, split, throttle::Throttle, words};
-use crate::config::{Config, Tunnel};
+use crate::config::Config;
 use crate::operate::{Path, SharedState};
 use crate::policy::Policy;
 use crate::shares::Shares;
+use crate::tunnel::bond;
 use crate::tunnel::budget::Budget;
-use crate::tunnel::codec::{CARRIES_UDP, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
+use crate::tunnel::codec::{CARRIES_BONDS, CARRIES_UDP, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
 use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::keys::PublicKey;
+use crate::tunnel::known::Knowledge;
 use crate::tunnel::moving::{Streams, Tag};
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::stream::{Receiver, Sender};
@@ -50,6 +52,7 @@ pub struct Association {
     gate: Arc<Gate>,
     budget: Arc<Budget>,
     streams: Arc<Streams>,
+    path: Arc<bond::Path>,
 }
 
 impl Association {
@@ -67,6 +70,11 @@ impl Association {
             .budgeted(&self.budget)
             .routed(&route);
         Some((sender, receiver, index))
+    }
+
+    /// The same as bonded connections see it.
+    pub(crate) const fn path(&self) -> &Arc<bond::Path> {
+        &self.path
     }
 
     /// Its streams.
@@ -96,6 +104,8 @@ struct Shared {
     /// What the next handshake is made with, which a reload changes.
     server: Mutex<ServerConfig>,
     sending: Sending,
+    /// The number of this process.
+    process: u64,
     /// Where flows of UDP may go.
     policy: Policy,
 }
@@ -117,6 +127,18 @@ fn server_config(keys: &Keys) -> io::Result<ServerConfig> {
     Ok(server)
 }
 
+/// What the servers of all links of a hub have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Common<'a> {
+    pub(crate) credentials: &'a Credentials,
+    /// The first byte of connection ids.
+    pub(crate) instance: u8,
+    /// The number of this process, which no earlier one had.
+    pub(crate) process: u64,
+    pub(crate) state: &'a Arc<SharedState>,
+    pub(crate) policy: &'a Policy,
+}
+
 /// Associations by terminal: one each, and those that earlier processes of the same terminal drain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Associations(Arc<Mutex<HashMap<PublicKey, Vec<Association>>>>);
@@ -136,22 +158,25 @@ impl Associations {
 
 impl Server {
     /// Begins to listen on `socket`; new associations come out of the channel, and flows of UDP go where
-    /// `policy` allows. It is called in a runtime of tokio.
+    /// the policy allows. It is called in a runtime of tokio.
     ///
     /// # Errors
     /// The key is unusable, or the socket is.
     pub(crate) fn start(
         config: &Config,
-        tunnel: &Tunnel,
-        credentials: &Credentials,
-        instance: u8,
         socket: std::net::UdpSocket,
-        state: &Arc<SharedState>,
-        policy: &Policy,
+        sending: Sending,
+        common: Common<'_>,
     ) -> io::Result<(Server, mpsc::Receiver<Association>)> {
+        let Common {
+            credentials,
+            instance,
+            process,
+            state,
+            policy,
+        } = common;
         let keys = credentials.now();
         let server = server_config(&keys)?;
-        let sending = Sending::new(config, tunnel, state)?;
         let (accepted, associations) = mpsc::channel(HALF_OPEN);
         let shaper = sending.knowledge().shaper();
         let endpoint = transport::endpoint(
@@ -165,6 +190,7 @@ impl Server {
             endpoint,
             server: Mutex::new(server),
             sending,
+            process,
             policy: policy.clone(),
             connections: u32::try_from(config.limits.connections).unwrap_or(u32::MAX),
             handshake: HANDSHAKE.max(8 * config.link.rtt),
@@ -177,6 +203,11 @@ impl Server {
         });
         let task = tokio::spawn(listen(Arc::clone(&shared)));
         Ok((Server { shared, task }, associations))
+    }
+
+    /// Knowledge about the link to its terminals.
+    pub(crate) fn knowledge(&self) -> &Arc<Knowledge> {
+        self.shared.sending.knowledge()
     }
 
     /// The memory of all streams.
@@ -308,10 +339,10 @@ async fn listen(shared: Arc<Shared>) {
 /// The handshake and the greeting.
 async fn greet(
     connecting: Connecting,
+    welcome: Vec<u8>,
     connections: u32,
-    understands: u8,
     gate: Arc<Gate>,
-    budget: Arc<Budget>,
+    sending: &Sending,
 ) -> Result<Association, String> {
     let connection = connecting.await.map_err(|error| words(&error))?;
     let lost = |connection: &Connection| match connection.close_reason() {
@@ -333,8 +364,6 @@ async fn greet(
     })?;
     // Only now may the terminal open streams. The greeting's has ended.
     connection.set_max_concurrent_bi_streams(VarInt::from_u32(connections));
-    let mut welcome = Welcome { connections }.encode().to_vec();
-    welcome.push(understands);
     if send.write_all(&welcome).await.is_err() || send.finish().is_err() {
         return Err(lost(&connection));
     }
@@ -342,10 +371,11 @@ async fn greet(
         peer,
         since: Instant::now(),
         streams: Streams::of(&connection),
+        path: bond::Path::quic(&connection, &gate, sending.knowledge()),
         connection,
         hello,
         gate,
-        budget,
+        budget: Arc::clone(sending.budget()),
     })
 }
 
@@ -362,13 +392,15 @@ impl Shared {
         let connecting = incoming
             .accept_with(Arc::new(config))
             .map_err(|error| words(&error))?;
-        let budget = Arc::clone(self.sending.budget());
         let udp = match self.state.config().udp.carries() {
             true => CARRIES_UDP,
             false => 0,
         };
-        let understands = UNDERSTANDS_SUBSCRIBERS | udp;
-        greet(connecting, self.connections, understands, gate, budget).await
+        let connections = self.connections;
+        let mut welcome = Welcome { connections }.encode().to_vec();
+        welcome.push(UNDERSTANDS_SUBSCRIBERS | CARRIES_BONDS | udp);
+        welcome.extend(self.process.to_be_bytes());
+        greet(connecting, welcome, connections, gate, &self.sending).await
     }
 
     /// Serves an association until it is lost.
@@ -386,9 +418,11 @@ impl Shared {
         }
         let counters = &self.state.counters;
         counters.associations_opened.increment();
-        let listed = self
-            .state
-            .list(&peer.to_string(), Path::Quic(connection.clone()));
+        let listed = self.state.list(
+            &peer.to_string(),
+            self.sending.wan(),
+            Path::Quic(connection.clone()),
+        );
         let mut outage = false;
         let mut throttle = Throttle::new(self.sending.knowledge(), &association.budget);
         let exit = Exit::new(&self.state, &self.policy, peer, &association.gate);

@@ -17,12 +17,13 @@ pub(crate) use carrier::{TlsEnd, TlsReceiver, TlsSender};
 pub(crate) use listener::{Accepted, Listener};
 pub(crate) use pool::Pool;
 
-use crate::config::Tunnel;
+use crate::config::{Bind, Tunnel};
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// An idle connection is probed after this time, so that devices on the way keep
 /// it.
@@ -35,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) control: String,
     /// Longest time without an acknowledgement.
     pub(crate) outage: Duration,
+    /// Terminal: where packets to the hub leave.
+    pub(crate) bind: Option<Bind>,
 }
 
 impl Settings {
@@ -43,7 +46,29 @@ impl Settings {
         Settings {
             control: tunnel.fallback_control.clone(),
             outage: tunnel.outage,
+            bind: None,
         }
+    }
+
+    /// The same, for connections whose packets leave there.
+    pub(crate) fn leaving(self, bind: Option<Bind>) -> Settings {
+        Settings { bind, ..self }
+    }
+
+    /// Connects to a hub.
+    async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        match &self.bind {
+            Some(Bind::Interface(name)) => {
+                SockRef::from(&socket).bind_device(Some(name.as_bytes()))?;
+            }
+            Some(Bind::Address(own)) => socket.bind(SocketAddr::new(*own, 0))?,
+            None => {}
+        }
+        socket.connect(address).await
     }
 
     /// Sets a socket, whichever side made it.

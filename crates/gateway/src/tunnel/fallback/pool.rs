@@ -17,7 +17,6 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
-use tokio::net::TcpStream;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio_rustls::{TlsConnector, TlsStream};
@@ -126,8 +125,9 @@ impl Pool {
         let _place = self.handshakes.acquire().await.map_err(io::Error::other)?;
         let addresses = self.target.addresses().await;
         let patience = self.target.patience(self.patience, addresses.len());
+        let connect = |address| self.settings.clone().connect(address);
         let handshake = async {
-            let tcp = self.target.first(addresses, TcpStream::connect).await;
+            let tcp = self.target.first(addresses, connect).await;
             let tcp = tcp.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))?;
             if descriptors::is_reserved(&tcp) {
                 return Err(io::Error::from_raw_os_error(libc::EMFILE));
@@ -275,6 +275,7 @@ mod tests {
         let settings = Settings {
             control: "cubic".to_owned(),
             outage: Duration::from_secs(60),
+            bind: None,
         };
         let patience = Duration::from_secs(10);
         // Nobody listens there: a handshake fails at once.

@@ -259,11 +259,18 @@ impl Gate {
     }
 
     /// The rate at which QUIC sends, as far as that is known.
-    fn rate(&self) -> Option<f64> {
+    pub(super) fn rate(&self) -> Option<f64> {
         let known = self.knowledge.rate().into_iter().chain(self.peer.rate());
         let known = known.min().map(Rate::bps_f64);
         let allowed = self.allowed.load(Relaxed);
         known.or_else(|| (allowed > 0).then_some(allowed as f64))
+    }
+
+    /// Bytes that QUIC has to send. What streams have a turn for does not count: who has one must not
+    /// find this way slower for that, and give the turn back.
+    pub(super) fn backlog(&self) -> u64 {
+        let state = self.lock();
+        state.backlog.saturating_sub(state.granted)
     }
 
     /// What QUIC may have to send, and what of it is one turn, bytes.

@@ -3,6 +3,7 @@
 use super::ordered::Ordered;
 use super::{CARRIER, Receiver, ReceivingHalf};
 use crate::CloseReason;
+use crate::tunnel::bond::BondReceiver;
 use crate::tunnel::budget::{Budget, Stall};
 use crate::tunnel::fallback::{TlsEnd, TlsReceiver};
 use crate::tunnel::moving::{MOVED, Phase, Route};
@@ -13,21 +14,20 @@ use std::task::{Context, Poll, Waker};
 
 impl Receiver {
     pub(crate) fn quic(stream: quinn::RecvStream) -> Receiver {
-        Receiver {
-            half: ReceivingHalf::Quic(stream, Ordered::default()),
-            ahead: Bytes::new(),
-            end: None,
-            budget: None,
-            route: None,
-            received: 0,
-            known: 0,
-            member: None,
-        }
+        Receiver::of(ReceivingHalf::Quic(stream, Ordered::default()))
     }
 
     pub(crate) const fn tls(half: TlsReceiver) -> Receiver {
+        Receiver::of(ReceivingHalf::Tls(half))
+    }
+
+    pub(in crate::tunnel) const fn bonded(half: BondReceiver) -> Receiver {
+        Receiver::of(ReceivingHalf::Bonded(half))
+    }
+
+    const fn of(half: ReceivingHalf) -> Receiver {
         Receiver {
-            half: ReceivingHalf::Tls(half),
+            half,
             ahead: Bytes::new(),
             end: None,
             budget: None,
@@ -47,7 +47,7 @@ impl Receiver {
     /// The end of the TLS connection that it is a half of.
     pub(crate) fn end(&self) -> Option<TlsEnd> {
         match &self.half {
-            ReceivingHalf::Quic(..) => None,
+            ReceivingHalf::Quic(..) | ReceivingHalf::Bonded(_) => None,
             ReceivingHalf::Tls(half) => Some(half.end()),
         }
     }
@@ -71,15 +71,19 @@ impl Receiver {
     /// True where what arrives may be taken before the host reads, so that it is counted; TCP bounds
     /// what it holds by itself.
     pub(crate) const fn takes_ahead(&self) -> bool {
-        matches!(self.half, ReceivingHalf::Quic(..))
+        matches!(
+            self.half,
+            ReceivingHalf::Quic(..) | ReceivingHalf::Bonded(_)
+        )
     }
 
     /// Bytes that may be held before [`Receiver::receive`] is called, once it is not called any
     /// more.
     pub(crate) fn behind(&self) -> u64 {
         match (&self.half, &self.budget, self.end) {
-            (_, None, _) | (ReceivingHalf::Quic(..), _, Some(_)) => 0,
+            (_, None, _) | (ReceivingHalf::Quic(..) | ReceivingHalf::Bonded(_), _, Some(_)) => 0,
             (ReceivingHalf::Quic(..), Some(budget), None) => budget.stream_window(),
+            (ReceivingHalf::Bonded(half), ..) => half.behind(),
             (ReceivingHalf::Tls(_), ..) => CARRIER,
         }
     }
@@ -90,6 +94,7 @@ impl Receiver {
         match &self.half {
             ReceivingHalf::Quic(..) => self.end.is_some(),
             ReceivingHalf::Tls(half) => half.has_ended(),
+            ReceivingHalf::Bonded(half) => half.has_ended(),
         }
     }
 
@@ -129,6 +134,7 @@ impl Receiver {
             let budget = self.budget.as_ref();
             let (stream, ordered) = match &mut self.half {
                 ReceivingHalf::Quic(stream, ordered) => (stream, ordered),
+                ReceivingHalf::Bonded(half) => return half.receive(most).await,
                 ReceivingHalf::Tls(half) => {
                     let mut next = half.receive(most).await?;
                     if self.known > 0
@@ -192,7 +198,7 @@ impl Receiver {
             ReceivingHalf::Quic(_, ordered) => {
                 self.end.is_none() && ordered.has_gaps() && self.route.as_ref().is_none_or(stays)
             }
-            ReceivingHalf::Tls(_) => false,
+            ReceivingHalf::Tls(_) | ReceivingHalf::Bonded(_) => false,
         }
     }
 
@@ -202,7 +208,7 @@ impl Receiver {
             ReceivingHalf::Quic(stream, ordered) => {
                 ordered.fill(stream, self.budget.as_ref()).await;
             }
-            ReceivingHalf::Tls(_) => std::future::pending().await,
+            ReceivingHalf::Tls(_) | ReceivingHalf::Bonded(_) => std::future::pending().await,
         }
     }
 
@@ -243,6 +249,7 @@ impl Receiver {
             // An error means that the stream has ended already.
             ReceivingHalf::Quic(stream, _) => drop(stream.stop(why.code().into())),
             ReceivingHalf::Tls(half) => half.stop(why),
+            ReceivingHalf::Bonded(half) => half.stop(why),
         }
     }
 }

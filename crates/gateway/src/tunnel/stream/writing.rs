@@ -57,7 +57,17 @@ impl Turn {
         bytes
     }
 
-    /// Gives QUIC all of `bytes`. While the other end has no room, others have their turns.
+    /// Where turns come from.
+    pub(super) const fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    /// The stream's place among those of its subscriber.
+    pub(super) const fn place(&self) -> usize {
+        self.rank.place()
+    }
+
+    /// Gives QUIC all of `bytes`, in the turn that it has.
     async fn write(
         turn: Option<&mut Turn>,
         weight: u64,
@@ -67,26 +77,38 @@ impl Turn {
         let Some(turn) = turn else {
             return stream.write_chunk(bytes).await;
         };
-        if let Some(priority) = turn.rank.write(bytes.len()) {
+        let grant = turn.grant.take();
+        turn.write_all(grant, weight, stream, vec![bytes]).await
+    }
+
+    /// Gives QUIC all of `parts`, in a turn or without one. While the other end has no room, others have
+    /// their turns.
+    pub(super) async fn write_all(
+        &mut self,
+        mut grant: Option<Grant>,
+        weight: u64,
+        stream: &mut SendStream,
+        mut parts: Vec<Bytes>,
+    ) -> Result<(), WriteError> {
+        if let Some(priority) = self.rank.write(parts.iter().map(Bytes::len).sum()) {
             // An error means that the stream has ended, as the write finds.
             let _ = stream.set_priority(priority);
         }
-        let mut grant = turn.grant.take();
-        let mut left = [bytes];
-        while !left[0].is_empty() {
-            let now =
-                poll_fn(|cx| Poll::Ready(pin!(stream.write_chunks(&mut left)).poll(cx))).await;
-            if let (Poll::Ready(written), Some(grant)) = (&now, &mut grant) {
-                grant.spend(written.as_ref().map_or(0, |written| written.bytes));
-            }
-            match now {
-                Poll::Ready(written) => drop(written?),
+        while let Some(first) = parts.iter().position(|part| !part.is_empty()) {
+            let left = &mut parts[first..];
+            let now = poll_fn(|cx| Poll::Ready(pin!(stream.write_chunks(left)).poll(cx))).await;
+            let written = match now {
+                Poll::Ready(written) => written?,
                 Poll::Pending => {
                     grant = None;
-                    let written = stream.write_chunks(&mut left).await?;
-                    let bytes = written.bytes as u64;
-                    turn.gate.charge(turn.subscriber, weight, bytes);
+                    stream.write_chunks(left).await?
                 }
+            };
+            match &mut grant {
+                Some(grant) => grant.spend(written.bytes),
+                None => self
+                    .gate
+                    .charge(self.subscriber, weight, written.bytes as u64),
             }
         }
         Ok(())
@@ -118,6 +140,7 @@ impl Sender {
                 let left = left.min(allowed);
                 match (&self.half, &mut self.turn) {
                     (SendingHalf::Quic(_), Some(turn)) => turn.wait(weight, left).await.min(left),
+                    (SendingHalf::Bonded(bond), _) => bond.room().await.min(left),
                     _ => left,
                 }
             };
@@ -159,15 +182,18 @@ impl Sender {
             let allowed = self.allowance.as_ref().map_or(data.len(), Allowance::bytes);
             let most = data.len().min(granted).min(allowed);
             let piece = data.slice(..most);
-            let is_sent = if let SendingHalf::Tls(half) = &mut self.half {
-                let piece = match &self.account {
-                    Some(account) => account.hold(piece),
-                    None => piece,
-                };
-                half.send(piece).await?;
-                true
-            } else {
-                self.write(piece).await?
+            let is_sent = match (&mut self.half, &self.account) {
+                (SendingHalf::Quic(_), _) => self.write(piece).await?,
+                (SendingHalf::Tls(half), account) => {
+                    let piece = account.as_ref().map_or(piece.clone(), |it| it.hold(piece));
+                    half.send(piece).await?;
+                    true
+                }
+                (SendingHalf::Bonded(bond), account) => {
+                    let piece = account.as_ref().map_or(piece.clone(), |it| it.hold(piece));
+                    bond.send(piece)?;
+                    true
+                }
             };
             if is_sent {
                 data = data.slice(most..);
@@ -233,7 +259,7 @@ fn moves(
 ) -> impl Future<Output = ()> + Send + 'static + use<> {
     let route = match half {
         SendingHalf::Quic(_) => route.map(Arc::clone),
-        SendingHalf::Tls(_) => None,
+        SendingHalf::Tls(_) | SendingHalf::Bonded(_) => None,
     };
     async move {
         match route {

@@ -1,9 +1,10 @@
 //! How a client makes an association: handshakes at the addresses of the hub, then the greeting.
 
 use super::Shared;
+use crate::config::Bind;
 use crate::tunnel::association::claims::Claim;
 use crate::tunnel::association::{Close, words};
-use crate::tunnel::codec::{Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
+use crate::tunnel::codec::{CARRIES_BONDS, Hello, UNDERSTANDS_SUBSCRIBERS, Welcome};
 use crate::tunnel::credentials::Keys;
 use crate::tunnel::keys::{PublicKey, SERVER_NAME};
 use crate::tunnel::sharing::Gate;
@@ -21,6 +22,8 @@ pub(super) struct Made {
     pub(super) peer: PublicKey,
     /// The bits that say what the hub understands.
     pub(super) hub: u8,
+    /// The number of its process, where it takes bonded connections.
+    pub(super) process: Option<u64>,
     _claim: Claim,
 }
 
@@ -71,9 +74,10 @@ impl Shared {
             // The hub has authenticated this box only when it answers. One that is greeted twice
             // would give up the first, so that this follows the choice of the address.
             match greet(&made.connection, self.common.hello).await {
-                Ok(hub) => {
+                Ok((hub, process)) => {
                     made.gate.open(hub & UNDERSTANDS_SUBSCRIBERS != 0);
                     made.hub = hub;
+                    made.process = process;
                     Ok(made)
                 }
                 Err(Some(lost)) => Err(lost.into()),
@@ -99,7 +103,7 @@ impl Shared {
         let tls = keys.identity.client(&keys.peers).map_err(|e| failed(&e))?;
         let quic = QuicClientConfig::try_from(tls).map_err(|e| failed(&e))?;
         let mut config = ClientConfig::new(Arc::new(quic));
-        let (transport, gate) = self.common.sending.transport(address);
+        let (transport, gate) = self.uplink.sending.transport(address);
         config.transport_config(Arc::new(transport));
         let endpoint = self.endpoint(address, &keys).map_err(|e| failed(&e))?;
         let connecting = endpoint.connect_with(config, address, SERVER_NAME);
@@ -112,6 +116,7 @@ impl Shared {
             gate,
             peer,
             hub: 0,
+            process: None,
             _claim: claim,
         })
     }
@@ -120,6 +125,13 @@ impl Shared {
         self.endpoints
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives up sockets that are bound to an interface: it may have gone, and another of its name come.
+    pub(super) fn renew_endpoints(&self) {
+        if matches!(self.uplink.bind, Some(Bind::Interface(_))) {
+            *self.endpoints() = [None, None];
+        }
     }
 
     /// The socket for addresses of this kind.
@@ -134,16 +146,20 @@ impl Shared {
             return Ok(endpoint.clone());
         }
         let instance = u8::try_from(self.common.hello.generation & 0xff).unwrap_or(0);
-        let shaper = self.common.sending.knowledge().shaper();
-        let socket = transport::bind(any)?;
+        let shaper = self.uplink.sending.knowledge().shaper();
+        let socket = transport::bind_at(any, self.uplink.bind.as_ref())?;
         let made = transport::endpoint(socket, &keys.identity, instance, None, shaper)?;
         Ok(slot.insert(made).clone())
     }
 }
 
 /// Sends the greeting on the first stream and waits for the hub's; returns the bits that say what the hub
-/// understands. `Err(None)` is an answer that makes no sense.
-async fn greet(connection: &Connection, hello: Hello) -> Result<u8, Option<ConnectionError>> {
+/// understands, and the number of its process where it takes bonded connections. `Err(None)` is an
+/// answer that makes no sense.
+async fn greet(
+    connection: &Connection,
+    hello: Hello,
+) -> Result<(u8, Option<u64>), Option<ConnectionError>> {
     let lost = |connection: &Connection| connection.close_reason();
     let (mut send, mut receive) = connection.open_bi().await.map_err(Some)?;
     if send.write_all(&hello.encode()).await.is_err() {
@@ -159,5 +175,13 @@ async fn greet(connection: &Connection, hello: Hello) -> Result<u8, Option<Conne
     let mut more = [0];
     let _ = receive.read_exact(&mut more).await;
     Welcome::decode(bytes).map_err(|_| None)?;
-    Ok(more[0])
+    let mut process = None;
+    if more[0] & CARRIES_BONDS != 0 {
+        let mut number = [0; 8];
+        if receive.read_exact(&mut number).await.is_err() {
+            return Err(lost(connection));
+        }
+        process = Some(u64::from_be_bytes(number));
+    }
+    Ok((more[0], process))
 }

@@ -1,0 +1,289 @@
+//! A terminal's associations with one hub: one over each WAN, which together carry its connections.
+//!
+//! With one WAN a connection is a stream of its association. With several it is bonded
+//! ([`bond`](crate::tunnel::bond)): it gets a subflow on each association that works, and, once the
+//! hub knows it, on each that comes later.
+
+use super::client::{Client, Common, Leg};
+use super::uplink::Uplink;
+use super::{Health, Status};
+use crate::CloseReason;
+use crate::config::{HubAddress, Tunnel};
+use crate::operate::state::HubState;
+use crate::tunnel::bond::Bond;
+use crate::tunnel::codec::{Subflow, encode_subflow};
+use crate::tunnel::credentials::Keys;
+use crate::tunnel::stream::{Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// How long a connection waits for a stream of another WAN when it has one.
+const TOGETHER: Duration = Duration::from_millis(20);
+
+/// The associations with one hub.
+#[derive(Debug)]
+pub(super) struct Group {
+    hub: HubAddress,
+    shared: Arc<Shared>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    clients: Vec<Client>,
+    status: watch::Sender<Status>,
+    outage: Duration,
+    common: Common,
+    /// Bonded connections that may last, each with the process of the hub that has it.
+    bonds: Mutex<Vec<(Weak<Bond>, u64)>>,
+}
+
+/// How well an association can be used: a smaller number is better.
+const fn rank(health: Health) -> u8 {
+    match health {
+        Health::Up => 0,
+        Health::Fallback => 1,
+        Health::Outage => 2,
+        Health::Draining => 3,
+        Health::Down => 4,
+    }
+}
+
+impl Group {
+    /// Begins to connect over all WANs. It is called in a runtime of tokio.
+    pub(super) fn start(tunnel: &Tunnel, hub: &HubAddress, common: &Common) -> Group {
+        let uplinks = common.uplinks.iter();
+        let start = |uplink: &Arc<Uplink>| Client::start(tunnel, hub, common, uplink);
+        let clients: Vec<Client> = uplinks.map(start).collect();
+        let shared = Arc::new(Shared {
+            clients,
+            status: watch::Sender::new(Status::new()),
+            outage: tunnel.outage,
+            common: common.clone(),
+            bonds: Mutex::default(),
+        });
+        let places = 0..shared.clients.len();
+        let follow = |place| tokio::spawn(follow(Arc::clone(&shared), place));
+        Group {
+            hub: hub.clone(),
+            tasks: places.map(follow).collect(),
+            shared,
+        }
+    }
+
+    /// Where the hub is, as the configuration writes it.
+    pub(super) const fn hub(&self) -> &HubAddress {
+        &self.hub
+    }
+
+    /// Its associations, over the WANs in the order of the configuration.
+    pub(super) fn clients(&self) -> &[Client] {
+        &self.shared.clients
+    }
+
+    /// The association that flows of UDP use.
+    pub(super) fn owner(&self) -> usize {
+        self.shared.best().owner()
+    }
+
+    /// Says whether another hub answers, so that attempts to reach this one may be rare.
+    pub(super) fn relax(&self, relaxed: bool) {
+        for client in self.clients() {
+            client.relax(relaxed);
+        }
+    }
+
+    /// Gives up what stands with a hub whose key is not among `keys`.
+    pub(super) fn hold_to(&self, keys: &Keys) {
+        for client in self.clients() {
+            client.hold_to(keys);
+        }
+    }
+
+    /// How the hub answers over the best of its WANs, as it changes.
+    pub(super) fn status(&self) -> watch::Receiver<Status> {
+        self.shared.status.subscribe()
+    }
+
+    /// What is shown of its associations; `used` where it takes new connections.
+    pub(super) fn shown(&self, used: bool) -> impl Iterator<Item = HubState> {
+        let show = move |client: &Client| {
+            let status = client.status().borrow().clone();
+            HubState {
+                hub: self.hub.to_string(),
+                wan: client.wan().map(str::to_owned),
+                address: client.address(),
+                health: status.health,
+                since: status.since,
+                rtt: status.rtt.filter(|_| status.health != Health::Down),
+                reason: status.reason,
+                used,
+            }
+        };
+        self.clients().iter().map(show)
+    }
+
+    /// Opens a connection; waits up to `patience` for the hub to answer.
+    ///
+    /// # Errors
+    /// It does not.
+    pub(super) async fn open(&self, patience: Duration) -> Result<(Sender, Receiver), CloseReason> {
+        let shared = &self.shared;
+        if let [only] = self.clients() {
+            return only.open(patience).await;
+        }
+        let mut status = self.status();
+        let open = async {
+            loop {
+                status.borrow_and_update();
+                match shared.bond().await {
+                    Some(opened) => return Ok(opened),
+                    None if !shared.best().bonds() && shared.best().status().borrow().serves() => {
+                        // A hub of an earlier version, or one that answers over TLS alone.
+                        return shared.best().open(patience).await;
+                    }
+                    None => status.changed().await.map_err(|_| CloseReason::PeerGone)?,
+                }
+            }
+        };
+        tokio::time::timeout(patience, open)
+            .await
+            .unwrap_or(Err(CloseReason::PeerGone))
+    }
+
+    /// Closes the associations and makes no others; connections that are open are cut.
+    pub(super) async fn stop(&self) {
+        self.abort();
+        let bonds = std::mem::take(&mut *self.shared.lock());
+        for bond in bonds.iter().filter_map(|(bond, _)| bond.upgrade()) {
+            bond.fail();
+        }
+        for client in self.clients() {
+            client.stop().await;
+        }
+    }
+
+    fn abort(&self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Weak<Bond>, u64)>> {
+        self.bonds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The association that works best: of those that do, the one with the shortest round trip.
+    fn best(&self) -> &Client {
+        let order = |client: &&Client| {
+            let status = client.status();
+            let status = status.borrow();
+            (rank(status.health), status.rtt.unwrap_or(Duration::MAX))
+        };
+        // A terminal has a link.
+        self.clients
+            .iter()
+            .min_by_key(order)
+            .unwrap_or(&self.clients[0])
+    }
+
+    /// Shows how the hub answers over the best of its WANs.
+    fn show(&self) {
+        let best = self.best().status().borrow().clone();
+        self.status.send_if_modified(|shown| {
+            let changed = *shown != best;
+            *shown = best;
+            changed
+        });
+    }
+
+    /// Opens a bonded connection over the associations that work; `None` where none does that carries
+    /// them.
+    async fn bond(&self) -> Option<(Sender, Receiver)> {
+        let mut usable: Vec<&Client> = self.clients.iter().filter(|it| it.bonds()).collect();
+        usable.sort_by_key(|it| it.status().borrow().rtt.unwrap_or(Duration::MAX));
+        let mut legs = Vec::new();
+        for client in usable {
+            // Streams are there at once unless the hub allows no more of them.
+            let leg = match legs.is_empty() {
+                true => client.leg().await,
+                false => tokio::time::timeout(TOGETHER, client.leg())
+                    .await
+                    .ok()
+                    .flatten(),
+            };
+            legs.extend(leg);
+        }
+        let hub = legs.first()?.hub;
+        let budget = self.common.budget();
+        let (bond, sender, receiver) = Bond::open(budget, self.outage);
+        for leg in legs.into_iter().filter(|leg| leg.hub == hub) {
+            begin(&bond, leg, true);
+        }
+        let mut bonds = self.lock();
+        bonds.retain(|(bond, _)| bond.strong_count() > 0);
+        bonds.push((Arc::downgrade(&bond), hub));
+        Some((sender, receiver))
+    }
+
+    /// Adds an association that has come back, or is new, to the connections that are open.
+    async fn join(&self, client: &Client) {
+        let open: Vec<_> = self.lock().clone();
+        for (bond, hub) in open {
+            let Some(bond) = bond.upgrade().filter(|bond| bond.is_open()) else {
+                continue;
+            };
+            let Some(leg) = client.leg().await else {
+                return;
+            };
+            if leg.hub == hub {
+                begin(&bond, leg, false);
+            }
+        }
+    }
+}
+
+/// Begins a subflow.
+fn begin(bond: &Arc<Bond>, leg: Leg, opens: bool) {
+    let request = encode_subflow(&Subflow {
+        opens,
+        id: bond.id(),
+        hub: leg.hub,
+        window: bond.window(),
+    });
+    bond.attach(leg.sender, leg.receiver, &leg.path, Some(request));
+}
+
+/// Follows one association until it is cancelled.
+async fn follow(shared: Arc<Shared>, place: usize) {
+    let Some(client) = shared.clients.get(place) else {
+        return;
+    };
+    let mut status = client.status();
+    let mut associations = 0;
+    let several = shared.clients.len() > 1;
+    loop {
+        let (health, made) = {
+            let status = status.borrow_and_update();
+            (status.health, status.associations)
+        };
+        shared.show();
+        if several && health == Health::Up && made != associations {
+            associations = made;
+            shared.join(client).await;
+        }
+        if status.changed().await.is_err() {
+            return;
+        }
+    }
+}

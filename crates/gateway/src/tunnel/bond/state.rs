@@ -1,0 +1,535 @@
+//! The state of one bonded connection, and what each of its subflows does next: no I/O, and the time
+//! is an argument.
+//!
+//! Data goes to the subflow that delivers it first. A slower one takes what lies so far behind that
+//! the faster ones get there only when it has arrived: of what waits it leaves to each faster one what
+//! that sends in the difference of their delays. A connection with less than that waiting uses the
+//! fastest alone, so that a slower subflow never makes it later; one with more uses all, and what
+//! arrives is almost in order. (Guan and others proposed the same in "Slide together", STMS, ATC '19,
+//! for MPTCP.) At the end a faster subflow that has nothing left repeats what it would still deliver
+//! sooner.
+
+use super::frame::{Acknowledgement, Frame};
+use super::incoming::Incoming;
+use super::meter::Meter;
+use super::outgoing::{Index, Outgoing, Times};
+use super::path::Way;
+use crate::CloseReason;
+use crate::tunnel::budget::Promise;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// What may wait besides what the slowest subflow leaves to the others, bytes.
+const WAITING: u64 = 128 << 10;
+/// Bytes that arrive before they are acknowledged, and the time that they may wait for it.
+const ACK_BYTES: u64 = 32 << 10;
+const ACK_DELAY: Duration = Duration::from_millis(15);
+/// Time between looks at a path that has not delivered, while something waits for it.
+const LOOK: Duration = Duration::from_millis(100);
+/// Time between two questions whether it does again.
+const PROBE: Duration = Duration::from_millis(500);
+
+/// One way of the connection.
+#[derive(Debug)]
+pub(super) struct Subflow {
+    path: Arc<dyn Way>,
+    /// It has not been lost.
+    lives: bool,
+    /// Wakes what writes to it.
+    pub(super) wake: Arc<Notify>,
+    /// Frames that go before all others.
+    control: VecDeque<Frame>,
+    heard: Instant,
+    /// When it was last asked whether it works again.
+    probed: Option<Instant>,
+    meter: Meter,
+}
+
+/// What a subflow does next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// It sends this frame.
+    Frame(Frame),
+    /// It asks for its turn to send data.
+    Data,
+    /// It ends: both directions of the connection have.
+    Finish,
+    /// It ends: the connection has failed.
+    Fail(CloseReason),
+    /// It waits to be woken, or for that time.
+    Wait(Option<Instant>),
+}
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) outgoing: Outgoing,
+    pub(super) incoming: Incoming,
+    pub(super) subflows: Vec<Subflow>,
+    promise: Promise,
+    window: u64,
+    /// The other box knows the connection.
+    pub(super) is_known: bool,
+    /// It has gone.
+    pub(super) is_gone: bool,
+    /// When an acknowledgement is due, and over which subflow it has to go, if over one.
+    ack: Option<Instant>,
+    ack_by: Option<Index>,
+    unacknowledged: u64,
+    /// The other box has cut its direction, or wants no more of this one's.
+    pub(super) reset: Option<CloseReason>,
+    pub(super) stopped: Option<CloseReason>,
+    /// This box has cut its direction, or wants no more of the other's.
+    cut: Option<CloseReason>,
+    unwanted: Option<CloseReason>,
+    /// The connection is lost.
+    pub(super) failed: Option<CloseReason>,
+    /// When the last subflow was lost.
+    alone: Option<Instant>,
+    /// What half of the connection is to look, and what waits for its end.
+    pub(super) wakes_reader: bool,
+    pub(super) wakes_ends: bool,
+}
+
+impl State {
+    /// `takes` is what the other box takes at the start, and `promise` what this one does, unless
+    /// `window` says otherwise.
+    pub(super) fn new(takes: u64, mut promise: Promise, window: Option<u64>) -> State {
+        let promised = promise.renew();
+        State {
+            outgoing: Outgoing::new(takes),
+            incoming: Incoming::new(window.unwrap_or(promised)),
+            subflows: Vec::new(),
+            promise,
+            window: promised,
+            is_known: false,
+            is_gone: false,
+            ack: None,
+            ack_by: None,
+            unacknowledged: 0,
+            reset: None,
+            stopped: None,
+            cut: None,
+            unwanted: None,
+            failed: None,
+            alone: None,
+            wakes_reader: false,
+            wakes_ends: false,
+        }
+    }
+
+    /// What this box takes at the start.
+    pub(super) const fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Adds a subflow.
+    pub(super) fn add(&mut self, path: Arc<dyn Way>, now: Instant) -> (Index, Arc<Notify>) {
+        let wake = Arc::new(Notify::new());
+        let cut = self.cut.map(|why| Frame::Reset(why.code()));
+        let stop = self.unwanted.map(|why| Frame::Stop(why.code()));
+        self.subflows.push(Subflow {
+            path,
+            lives: true,
+            wake: Arc::clone(&wake),
+            control: cut.into_iter().chain(stop).collect(),
+            heard: now,
+            probed: None,
+            meter: Meter::default(),
+        });
+        self.alone = None;
+        self.wake_all();
+        (self.subflows.len() - 1, wake)
+    }
+
+    pub(super) fn wake_all(&self) {
+        for subflow in self.living() {
+            subflow.wake.notify_one();
+        }
+    }
+
+    fn living(&self) -> impl Iterator<Item = &Subflow> {
+        self.subflows.iter().filter(|it| it.lives)
+    }
+
+    /// Number of subflows that live.
+    pub(super) fn lives(&self) -> usize {
+        self.living().count()
+    }
+
+    /// Since when there has been none.
+    pub(super) const fn alone(&self) -> Option<Instant> {
+        self.alone
+    }
+
+    /// The subflows that work, or all that live where none seems to.
+    fn working(&self) -> Vec<(Index, &Subflow)> {
+        let living = self.subflows.iter().enumerate().filter(|(_, it)| it.lives);
+        let living: Vec<_> = living.collect();
+        let working: Vec<_> = living
+            .iter()
+            .copied()
+            .filter(|(_, it)| !it.path.is_late())
+            .collect();
+        if working.is_empty() { living } else { working }
+    }
+
+    /// Of the bytes that wait, those that subflow `by` leaves to faster ones, and whether it is the only
+    /// one that works; `None` where it does not.
+    fn place(&self, by: Index) -> Option<(u64, bool)> {
+        let working = self.working();
+        let (_, own) = working.iter().find(|(at, _)| *at == by)?;
+        let delay = own.path.delay();
+        let mut skip = 0.0;
+        for (at, other) in &working {
+            let sooner = delay.saturating_sub(other.path.delay());
+            if *at == by || sooner.is_zero() {
+                continue;
+            }
+            // What was counted has the bytes in it that the path took at once, at the start.
+            let rate = other.meter.rate().into_iter().chain(other.path.rate());
+            // While a faster one's rate is unknown all is left to it.
+            skip += rate
+                .reduce(f64::min)
+                .map_or(f64::INFINITY, |rate| rate * sooner.as_secs_f64());
+        }
+        Some((skip as u64, working.len() == 1))
+    }
+
+    /// The working subflow that delivers first.
+    fn fastest(&self) -> Option<Index> {
+        let working = self.working();
+        let fastest = working.iter().min_by_key(|(_, it)| it.path.delay());
+        fastest.map(|(at, _)| *at)
+    }
+
+    /// Bytes that may be pushed now, so that each subflow finds what is its own.
+    pub(super) fn room(&self) -> u64 {
+        let places = self
+            .working()
+            .into_iter()
+            .filter_map(|(at, _)| self.place(at));
+        let most = places
+            .map(|(skip, _)| skip)
+            .filter(|skip| *skip < u64::MAX)
+            .max();
+        (most.unwrap_or(0) + WAITING).saturating_sub(self.outgoing.waiting())
+    }
+
+    fn times(&self, by: Index, now: Instant) -> Option<Times> {
+        let path = &self.subflows.get(by)?.path;
+        Some(Times {
+            now,
+            delay: path.delay(),
+            patience: path.patience(),
+        })
+    }
+
+    /// What is overdue waits again, unless there is no other subflow to carry it.
+    fn expire(&mut self, now: Instant) {
+        if self.lives() < 2 {
+            return;
+        }
+        let late = self.outgoing.expire(now);
+        for (by, left) in &late {
+            if let Some(subflow) = self.subflows.get(*by) {
+                subflow.path.note_overdue(*left, now);
+            }
+        }
+        if !late.is_empty() {
+            self.wake_all();
+        }
+    }
+
+    /// Both directions have ended, and the other box knows.
+    pub(super) fn is_done(&self) -> bool {
+        self.outgoing.is_complete() && self.has_arrived() && self.ack.is_none()
+    }
+
+    /// Nothing more comes.
+    pub(super) fn has_arrived(&self) -> bool {
+        self.incoming.is_complete() || self.unwanted.is_some() || self.reset.is_some()
+    }
+
+    /// What subflow `by` does next.
+    pub(super) fn next(&mut self, by: Index, now: Instant) -> Next {
+        if let Some(why) = self.failed {
+            return Next::Fail(why);
+        }
+        self.expire(now);
+        if let Some(frame) = self.control(by, now) {
+            return Next::Frame(frame);
+        }
+        if self.is_done() {
+            return Next::Finish;
+        }
+        if self.wants(by, now) {
+            return Next::Data;
+        }
+        if self.outgoing.has_end()
+            && self.fastest() == Some(by)
+            && let Some(times) = self.times(by, now)
+            && let Some(end) = self.outgoing.take_end(by, times)
+        {
+            return Next::Frame(Frame::End(end));
+        }
+        if self.probes(by, now) {
+            return Next::Frame(Frame::Ack(self.acknowledgement()));
+        }
+        let ack = self.ack.filter(|_| self.acknowledges(by, now));
+        let overdue = self.outgoing.next_overdue().filter(|_| self.lives() > 1);
+        // A path that works again, and one that changes its delay, wake nobody.
+        let is_late = self.subflows.get(by).is_some_and(|it| it.path.is_late());
+        let waits = self.outgoing.waiting() > 0 || self.outgoing.has_end() || is_late;
+        let look = waits.then(|| now + LOOK);
+        Next::Wait(ack.into_iter().chain(overdue).chain(look).min())
+    }
+
+    /// Whether a path that does not deliver is to be asked whether it does again: nothing else is sent
+    /// over it.
+    fn probes(&mut self, by: Index, now: Instant) -> bool {
+        let Some(subflow) = self.subflows.get_mut(by).filter(|it| it.path.is_late()) else {
+            return false;
+        };
+        let due = subflow
+            .probed
+            .is_none_or(|at| now.saturating_duration_since(at) >= PROBE);
+        if due {
+            subflow.probed = Some(now);
+        }
+        due
+    }
+
+    /// Whether there is data for subflow `by`.
+    pub(super) fn wants(&self, by: Index, now: Instant) -> bool {
+        let place = self.place(by);
+        place.is_some_and(|(skip, alone)| {
+            self.outgoing.has(by, skip, alone) || self.repeats(by, now)
+        })
+    }
+
+    /// A frame without data that subflow `by` is to send now.
+    pub(super) fn control(&mut self, by: Index, now: Instant) -> Option<Frame> {
+        let subflow = self.subflows.get_mut(by)?;
+        if let Some(frame) = subflow.control.pop_front() {
+            return Some(frame);
+        }
+        let due = self.ack.is_some_and(|at| at <= now);
+        if !due || !self.acknowledges(by, now) {
+            return None;
+        }
+        self.ack = None;
+        self.ack_by = None;
+        self.unacknowledged = 0;
+        if self.is_done() {
+            self.wake_all();
+        }
+        Some(Frame::Ack(self.acknowledgement()))
+    }
+
+    fn acknowledgement(&self) -> Acknowledgement {
+        self.incoming.acknowledgement()
+    }
+
+    /// Whether acknowledgements go over subflow `by`: the fastest by which something has arrived lately,
+    /// or the one by which something has arrived last.
+    fn acknowledges(&self, by: Index, now: Instant) -> bool {
+        if let Some(only) = self.ack_by
+            && self.subflows.get(only).is_some_and(|it| it.lives)
+        {
+            return by == only;
+        }
+        let living = || self.subflows.iter().enumerate().filter(|(_, it)| it.lives);
+        let lately = |it: &Subflow| {
+            now.saturating_duration_since(it.heard) < it.path.patience() && !it.path.is_late()
+        };
+        let fastest = living()
+            .filter(|(_, it)| lately(it))
+            .min_by_key(|(_, it)| it.path.delay());
+        let last = || living().max_by_key(|(_, it)| it.heard);
+        fastest.or_else(last).is_some_and(|(at, _)| at == by)
+    }
+
+    /// Whether an idle subflow has something to repeat.
+    fn repeats(&self, by: Index, now: Instant) -> bool {
+        let Some(times) = self.times(by, now) else {
+            return false;
+        };
+        self.lives() > 1
+            && self.outgoing.waiting() == 0
+            && self.outgoing.has_again(by, now, times.delay)
+    }
+
+    /// Takes data for subflow `by`, whose turn it is.
+    pub(super) fn take(&mut self, by: Index, most: usize, now: Instant) -> Option<(u64, Bytes)> {
+        let times = self.times(by, now)?;
+        let (skip, alone) = self.place(by)?;
+        let taken = match self.outgoing.take(by, skip, alone, most, times) {
+            None if self.repeats(by, now) => return self.outgoing.take_again(by, most, times),
+            taken => taken?,
+        };
+        let more = self.outgoing.waiting() > 0;
+        self.subflows
+            .get_mut(by)?
+            .meter
+            .took(taken.1.len(), more, now);
+        Some(taken)
+    }
+
+    /// Takes a frame that has arrived by subflow `by`.
+    pub(super) fn arrived(&mut self, by: Index, frame: Frame, now: Instant) {
+        self.is_known = true;
+        if let Some(subflow) = self.subflows.get_mut(by) {
+            subflow.heard = now;
+            subflow.path.note_heard(now);
+        }
+        match frame {
+            Frame::Data { offset, bytes } => {
+                if self.unwanted.is_some() || self.reset.is_some() {
+                    return;
+                }
+                let length = bytes.len() as u64;
+                match self.incoming.insert(offset, bytes) {
+                    Err(_) => return self.fail(CloseReason::Failed),
+                    Ok(true) => {
+                        self.unacknowledged += length;
+                        self.wakes_reader = true;
+                        self.acknowledge(now);
+                    }
+                    // The other box does not know that it is here.
+                    Ok(false) => {
+                        self.ack_by = Some(by);
+                        self.ack_at(now);
+                    }
+                }
+            }
+            Frame::End(offset) => {
+                if self.unwanted.is_some() || self.reset.is_some() {
+                    return;
+                }
+                if self.incoming.end_at(offset).is_err() {
+                    return self.fail(CloseReason::Failed);
+                }
+                self.wakes_reader = true;
+                self.ack_at(now);
+            }
+            Frame::Ack(ack) => {
+                if !self.outgoing.acknowledge(&ack) && self.stopped.is_none() {
+                    return self.fail(CloseReason::Failed);
+                }
+                self.wakes_ends = true;
+                self.wake_all();
+            }
+            Frame::Reset(code) => {
+                let why = CloseReason::from_code(code.into());
+                self.reset.get_or_insert(why);
+                self.incoming.clear();
+                self.ack = None;
+                self.wakes_reader = true;
+                self.wake_all();
+            }
+            Frame::Stop(code) => {
+                let why = CloseReason::from_code(code.into());
+                self.stopped.get_or_insert(why);
+                self.outgoing.abandon();
+                self.wakes_ends = true;
+                self.wake_all();
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, now: Instant) {
+        let is_much = self.unacknowledged >= ACK_BYTES || self.incoming.is_complete();
+        match self.ack {
+            _ if is_much => self.ack_at(now),
+            None => self.ack_at(now + ACK_DELAY),
+            Some(_) => {}
+        }
+    }
+
+    fn ack_at(&mut self, at: Instant) {
+        self.ack = Some(self.ack.map_or(at, |known| known.min(at)));
+        self.wake_all();
+    }
+
+    /// The next bytes for the host, at most `most`.
+    pub(super) fn receive(&mut self, most: usize, now: Instant) -> Option<Bytes> {
+        let bytes = self.incoming.take(most)?;
+        if self.incoming.allowed() < self.window / 2 && !self.incoming.is_complete() {
+            self.window = self.promise.renew();
+            self.incoming.allow(self.window);
+            self.ack_at(now);
+        }
+        Some(bytes)
+    }
+
+    /// The sending direction is cut.
+    pub(super) fn cut(&mut self, why: CloseReason) {
+        if self.outgoing.is_complete() {
+            return;
+        }
+        self.cut = Some(why);
+        self.outgoing.abandon();
+        self.tell(&Frame::Reset(why.code()));
+    }
+
+    /// Nothing more is wanted.
+    pub(super) fn stop(&mut self, why: CloseReason) {
+        if self.has_arrived() {
+            return;
+        }
+        self.unwanted = Some(why);
+        self.incoming.clear();
+        self.ack = None;
+        self.tell(&Frame::Stop(why.code()));
+    }
+
+    /// Says something over all subflows.
+    fn tell(&mut self, frame: &Frame) {
+        for subflow in self.subflows.iter_mut().filter(|it| it.lives) {
+            subflow.control.push_back(frame.clone());
+        }
+        self.wake_all();
+    }
+
+    /// The other box has ended a subflow: it has all of this direction, and this box all of its own.
+    pub(super) fn ended(&mut self) {
+        if !self.has_arrived() || !self.outgoing.is_finished() {
+            return self.fail(CloseReason::Failed);
+        }
+        self.outgoing.abandon();
+        self.ack = None;
+        self.wakes_ends = true;
+        self.wake_all();
+    }
+
+    /// Subflow `by` is lost; what it has not delivered goes over another.
+    pub(super) fn lost(&mut self, by: Index, now: Instant) {
+        let Some(subflow) = self.subflows.get_mut(by) else {
+            return;
+        };
+        subflow.lives = false;
+        subflow.control.clear();
+        self.outgoing.lose(by);
+        if self.lives() == 0 {
+            self.alone = Some(now);
+        }
+        self.wake_all();
+    }
+
+    /// The connection is lost.
+    pub(super) fn fail(&mut self, why: CloseReason) {
+        if self.is_done() {
+            return;
+        }
+        self.failed.get_or_insert(why);
+        self.wakes_reader = true;
+        self.wakes_ends = true;
+        self.wake_all();
+    }
+}
+
+#[cfg(test)]
+mod tests;
