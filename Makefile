@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux fidelity-packetdrill fidelity-world held reproduce advice questions same ledger evidence
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost audit deb bench fidelity fidelity-linux fidelity-packetdrill fidelity-world held reproduce advice questions same ledger evidence
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -183,7 +183,7 @@ bench-executors: target/venv/tools
 bench-gateway:
 	$(CARGO) build --release -p bentpipe-cli $(WITH)
 	$(CARGO) build --release -p gateway-bench
-	@for bench in lost timing throughput lasting shares; do \
+	@for bench in lost audit/audit timing throughput lasting shares; do \
 	  echo "== $$bench"; python3 benches/gateway/$$bench.py || failed=1; done; test -z "$$failed"
 
 # The explorer against its bars, on a machine that does nothing else: the first bars after
@@ -196,6 +196,13 @@ bench-explore: all
 lost:
 	$(CARGO) build --release --quiet --workspace $(WITH)
 	BENTPIPE=target/release/bentpipe GATEWAY_BENCH=target/release/gateway-bench python3 benches/gateway/lost.py --short
+
+# The same question by a second harness, which shares no code with the first: whether it notices each
+# fault of a relay, and 180 transfers through the gateway.
+audit:
+	$(CARGO) build --release --quiet --workspace $(WITH)
+	cd benches/gateway/audit && python3 -m unittest -q
+	BENTPIPE=$(CURDIR)/target/release/bentpipe python3 benches/gateway/audit/audit.py --short
 
 # Every cell of the study against ns-2's stored results; `fidelity/run.py --ns2`
 # measures ns-2 again.

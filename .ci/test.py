@@ -173,7 +173,7 @@ def parts_of(binaries, features):
     computing.commands.append((ciphers, ROOT))
     return [
         rust("real-time", "real time", real),
-        of("lost", "real time", "lost"),
+        of("lost", "real time", "lost", "audit"),
         of("explorer", "page", "test-explore"),
         of("python", "computing", "test-python"),
         computing,
