@@ -299,11 +299,14 @@ def main():
     if not cells:
         parser.error("no such way has this fault")
     each = 60 if args.short else -(-args.transfers // len(cells))
-    began, printing, runs, names = time.monotonic(), threading.Lock(), [], []
+    began, printing, runs, stopping = time.monotonic(), threading.Lock(), [], threading.Event()
     names = [f"{args.name}{number}" for number in range(args.beds)]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Those that run end, and their namespaces with them.
+        signal.signal(number, lambda *_: stopping.set())
 
     def one(cell):
-        if args.seconds and time.monotonic() - began > args.seconds:
+        if stopping.is_set() or args.seconds and time.monotonic() - began > args.seconds:
             return
         with printing:
             name = names.pop()

@@ -4,7 +4,9 @@ What must hold, whatever happens to the link and the boxes:
 
 - what came is what was written from the first byte on, and no more than the kernel of the writer took;
 - an end is seen only where the other party ended, and after all that it wrote;
-- a reset is seen only where the other party reset, or a box was killed while the connection stood;
+- a reset is seen only where the other party reset, or a box was killed while the connection stood; and,
+  as the refusal of a client that was answered before its server was asked, in a fault, where the server
+  has never seen the connection and the client has had no byte;
 - each connection of a client is at most one at the server;
 - none waits for ever, and none is refused unless nobody listens or there is a fault;
 - a datagram comes as it was sent, once, and to the party that it was sent to.
@@ -56,9 +58,8 @@ class Judge:
                 if line["what"] == "connection":
                     by_identity[line["identity"]].append(line)
             sides[side] = by_identity
+        unknown = {side: sides[side].pop(None, []) for side in sides}
         for by_identity in sides.values():
-            for line in by_identity.pop(None, ()):
-                self.unknown(line)
             for lines in by_identity.values():
                 if len(lines) > 1:
                     self.violate("one connection became several", *lines)
@@ -68,6 +69,14 @@ class Judge:
         for identity in sides["client"].keys() | sides["server"].keys():
             ends = [sides[side].get(identity, [None])[0] for side in ("client", "server")]
             self.connection(*ends)
+        for side, far in (("client", "server"), ("server", "client")):
+            # Those that reset, and whose other end did not hear who they were.
+            resets = sum(
+                lines[0]["how"]["how"] == "reset" and identity not in sides[side]
+                for identity, lines in sides[far].items()
+            )
+            for line in unknown[side]:
+                resets -= self.unknown(line, resets)
         self.datagrams()
         return self.violations
 
@@ -79,17 +88,28 @@ class Judge:
             if window["killed"] or not killed
         )
 
-    def unknown(self, line):
-        """An end that did not hear whose the connection is."""
+    def unknown(self, line, resets):
+        """An end that did not hear whose the connection is; whether it needs one of the other side's
+        `resets`, which may overtake what was written before them."""
+        of_client = line["side"] == "client"
+        saw = (line["saw"] or {}).get("how")
+        self.counts["transfers"] += of_client
         if line["wrong"]:
             self.violate("the first bytes are nobody's", line)
-        elif line["saw"] and line["saw"]["how"] == "end":
+        elif saw == "end":
             self.violate("an end before the first bytes", line)
-        elif line["saw"] and line["saw"]["how"] == "silent":
+        elif saw == "silent":
             self.violate("nothing came", line)
-        elif not self.in_fault(line["began"], line["closed"], killed=True):
-            # A reset may overtake what was written before it.
-            self.counts["reset before the first bytes"] += 1
+        elif self.in_fault(line["began"], line["closed"], killed=True):
+            self.counts["cut by a kill"] += of_client
+        elif of_client and not line["read"] and self.in_fault(line["began"], line["closed"]):
+            self.counts["refused in a fault"] += 1
+        elif resets > 0:
+            self.counts["as scripted"] += of_client
+            return True
+        else:
+            self.violate("a reset that nobody made", line)
+        return False
 
     def refused(self, line, at_server):
         self.counts["transfers"] += 1
@@ -106,6 +126,9 @@ class Judge:
         ends = [end for end in (client, server) if end]
         before = len(self.violations)
         self.counts["transfers"] += client is not None
+        if client and not server and self.never_reached(client):
+            self.counts["refused in a fault"] += 1
+            return
         cut = False
         for end, far in ((client, server), (server, client)):
             if end:
@@ -121,6 +144,13 @@ class Judge:
         if client and client["kind"] == "nobody" and server:
             self.violate("nobody was reached", *ends)
         assert len(kinds) == 1
+
+    def never_reached(self, client):
+        """Whether it was refused in a fault, after its client had been answered."""
+        saw = (client["saw"] or {}).get("how")
+        faulted = self.in_fault(client["began"], client["closed"])
+        killed = self.in_fault(client["began"], client["closed"], killed=True)
+        return saw == "reset" and client["read"] == 0 and faulted and not killed
 
     def stream(self, reader, writer):
         """What came, byte for byte."""

@@ -140,6 +140,15 @@ class Excused(unittest.TestCase):
             said = self.said(self.ends("reset", read=1000), begin, killed)
             self.assertEqual(said, ["a reset that nobody made"] * 2)
 
+    def test_a_client_that_is_refused_in_a_fault_has_had_nothing_and_its_server_neither(self):
+        client, server = self.ends("reset")
+        self.assertEqual(self.said((client, []), 15.0, killed=False), [])
+        self.assertEqual(self.said((client, []), 25.0, killed=False), ["a reset that nobody made"])
+        self.assertEqual(len(self.said((client, server), 15.0, killed=False)), 2)
+        client[0]["read"] = 1
+        said = self.said((client, []), 15.0, killed=False)
+        self.assertIn("more came than was written", said)
+
     def test_an_end_is_never_excused(self):
         said = self.said(self.ends("end", read=1000), 15.0)
         self.assertEqual(said, ["an end that nobody made"])
