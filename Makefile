@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost audit deb bench fidelity fidelity-linux fidelity-packetdrill fidelity-world held reproduce advice questions same ledger evidence
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost audit packaging deb bench fidelity fidelity-linux fidelity-packetdrill fidelity-world held reproduce advice questions same ledger evidence
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -203,6 +203,11 @@ audit:
 	$(CARGO) build --release --quiet --workspace $(WITH)
 	cd benches/gateway/audit && python3 -m unittest -q
 	BENTPIPE=$(CURDIR)/target/release/bentpipe python3 benches/gateway/audit/audit.py --short
+
+# The container images and the OpenWrt recipe, in form, and their scripts.
+packaging:
+	$(CARGO) build --release --quiet --workspace $(WITH)
+	cd packaging && BENTPIPE=$(CURDIR)/target/release/bentpipe python3 -m unittest -q
 
 # Every cell of the study against ns-2's stored results; `fidelity/run.py --ns2`
 # measures ns-2 again.

@@ -180,6 +180,7 @@ def parts_of(binaries, features):
         doctests,
         of("verdicts", "computing", "verdicts"),
         of("held", "computing", "held"),
+        of("packaging", "computing", "packaging"),
         of("instructions", "computing", "instructions"),
         of("docs", "computing", "cluster", "notebooks", "docs", "ledger"),
     ]
