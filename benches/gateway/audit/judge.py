@@ -150,7 +150,8 @@ class Judge:
         saw = (client["saw"] or {}).get("how")
         faulted = self.in_fault(client["began"], client["closed"])
         killed = self.in_fault(client["began"], client["closed"], killed=True)
-        return saw == "reset" and client["read"] == 0 and faulted and not killed
+        refused = saw == "reset" and client["read"] == 0 and client["kind"] != "nobody"
+        return refused and faulted and not killed
 
     def stream(self, reader, writer):
         """What came, byte for byte."""
