@@ -132,7 +132,7 @@ class Run:
     def end(self, bed, side, *flags):
         words = [sys.executable, b.HERE / "ends.py", side, "--journal", bed.files / f"{side}.jsonl"]
         words += ["--seed", self.seed, "--tag", self.tag, "--patience", PATIENCE]
-        if self.way.via == "straight":
+        if self.way.via != "connect":
             words += ["--flows", FLOWS]
         if self.way.kernel and self.fault not in ("none", "reload"):
             # A reset crosses the satellite once, and may be lost with or without a gateway.

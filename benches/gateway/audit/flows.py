@@ -4,6 +4,7 @@ import hashlib
 import random
 import selectors
 import socket
+import struct
 import time
 
 from script import Datagram, datagram_length
@@ -88,6 +89,59 @@ class ServerFlows(Flows):
             self.note("sent", answer, port)
 
 
+class Association:
+    """A flow through a SOCKS5 listener: RFC 1928, section 7. It is asked for again where it has ended."""
+
+    def __init__(self, proxy, sock):
+        self.proxy, self.sock = proxy, sock
+        self.tcp, self.relay = None, None
+
+    def stands(self):
+        """True while its connection does, which is made anew a moment later at the earliest."""
+        if self.tcp:
+            try:
+                if self.tcp.recv(1):
+                    return True
+            except BlockingIOError:
+                return True
+            except OSError:
+                pass
+            self.tcp.close()
+            self.tcp = None
+        try:
+            tcp = socket.create_connection(self.proxy, 3)
+            tcp.sendall(b"\5\1\0")
+            if tcp.recv(2) != b"\5\0":
+                raise ConnectionRefusedError
+            # It does not know its address.
+            tcp.sendall(b"\5\3\0\1" + bytes(6))
+            reply = tcp.recv(10, socket.MSG_WAITALL)
+            if reply[:4] != b"\5\0\0\1":
+                raise ConnectionRefusedError
+        except OSError:
+            return False
+        tcp.setblocking(False)
+        self.tcp = tcp
+        self.relay = (socket.inet_ntoa(reply[4:8]), struct.unpack("!H", reply[8:])[0])
+        return True
+
+    @staticmethod
+    def header(to):
+        address, port = to
+        family, kind = (socket.AF_INET6, 4) if ":" in address else (socket.AF_INET, 1)
+        place = socket.inet_pton(family, address) + struct.pack("!H", port)
+        return struct.pack("!HBB", 0, 0, kind) + place
+
+    def send(self, payload, to):
+        if not self.stands():
+            raise ConnectionRefusedError
+        self.sock.sendto(self.header(to) + payload, self.relay)
+
+    def open(self, datagram, server):
+        """The payload of what has come; all of it, which nobody has sent, where it is from elsewhere."""
+        return datagram.removeprefix(self.header(server))
+
+
 class ClientFlows(Flows):
     """Each flow has a socket of its own, and sends at an even pace while transfers begin and go on."""
 
@@ -97,9 +151,13 @@ class ClientFlows(Flows):
         self.left = round((args.over + 5) / EACH_S)
         self.last = time.monotonic()
         self.ends = []
+        self.associations = []
         for flow in range(args.flows):
             address = self.draw.choice(args.server)
-            self.ends.append((self.open(address), address, self.draw.choice(ports)))
+            sock = self.open(end.proxy[0] if end.proxy else address)
+            if args.via == "socks":
+                self.associations.append(Association(end.proxy, sock))
+            self.ends.append((sock, address, self.draw.choice(ports)))
             came = lambda _, flow=flow: self.came(flow)
             end.loop.want(self.ends[flow][0], selectors.EVENT_READ, came)
         self.number = 0
@@ -122,14 +180,20 @@ class ClientFlows(Flows):
             length = datagram_length(self.draw)
             payload = Datagram(self.tag, flow, self.number, port, length, 0).payload()
             try:
-                sock.sendto(payload, (address, port))
+                if self.associations:
+                    self.associations[flow].send(payload, (address, port))
+                else:
+                    sock.sendto(payload, (address, port))
             except OSError:
                 continue
             self.note("sent", payload, flow)
         self.end.loop.at(time.monotonic() + EACH_S, self.send)
 
     def came(self, flow):
-        for payload, _ in self.take(self.ends[flow][0]):
+        sock, *server = self.ends[flow]
+        for payload, _ in self.take(sock):
+            if self.associations:
+                payload = self.associations[flow].open(payload, server)
             self.note("came", payload, flow)
 
     @property

@@ -64,8 +64,14 @@ class Judge:
                 if len(lines) > 1:
                     self.violate("one connection became several", *lines)
         for line in self.lines["client"]:
-            if line["what"] == "refused":
+            if line["what"] != "refused":
+                continue
+            if line["identity"] or line["silent"]:
                 self.refused(line, sides["server"].get(line["identity"]))
+            else:
+                # The server was to speak first: its reset may overtake the word that it has accepted.
+                seen = {"wrong": None, "saw": {"how": "reset"}, "read": 0}
+                unknown["client"].append({**line, **seen})
         for identity in sides["client"].keys() | sides["server"].keys():
             ends = [sides[side].get(identity, [None])[0] for side in ("client", "server")]
             self.connection(*ends)
@@ -100,10 +106,10 @@ class Judge:
             self.violate("an end before the first bytes", line)
         elif saw == "silent":
             self.violate("nothing came", line)
+        elif of_client and self.is_refusal(line):
+            self.counts["refused in a fault"] += 1
         elif self.in_fault(line["began"], line["closed"], killed=True):
             self.counts["cut by a kill"] += of_client
-        elif of_client and not line["read"] and self.in_fault(line["began"], line["closed"]):
-            self.counts["refused in a fault"] += 1
         elif resets > 0:
             self.counts["as scripted"] += of_client
             return True
@@ -126,7 +132,7 @@ class Judge:
         ends = [end for end in (client, server) if end]
         before = len(self.violations)
         self.counts["transfers"] += client is not None
-        if client and not server and self.never_reached(client):
+        if client and not server and self.is_refusal(client):
             self.counts["refused in a fault"] += 1
             return
         cut = False
@@ -145,13 +151,16 @@ class Judge:
             self.violate("nobody was reached", *ends)
         assert len(kinds) == 1
 
-    def never_reached(self, client):
-        """Whether it was refused in a fault, after its client had been answered."""
+    def is_refusal(self, client):
+        """Whether a client that no server knows was refused in a fault, in words or by a reset after it had
+        been answered."""
         saw = (client["saw"] or {}).get("how")
-        faulted = self.in_fault(client["began"], client["closed"])
-        killed = self.in_fault(client["began"], client["closed"], killed=True)
-        refused = saw == "reset" and client["read"] == 0 and client["kind"] != "nobody"
-        return refused and faulted and not killed
+        if saw != "reset" or client["read"] or client["kind"] == "nobody":
+            return False
+        lived = client["began"], client["closed"]
+        return self.in_fault(*lived) and (
+            client["what"] == "refused" or not self.in_fault(*lived, killed=True)
+        )
 
     def stream(self, reader, writer):
         """What came, byte for byte."""
