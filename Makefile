@@ -83,7 +83,7 @@ notebooks: target/venv/tools
 # tests skip themselves, each with one line that says so.
 TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iproute2 iperf3:iperf3 \
   curl:curl nft:nftables haproxy:haproxy valgrind:valgrind slurmctld:slurm-wlm munged:munge \
-  node:nodejs npm:npm chromium:chromium
+  node:nodejs npm:npm chromium:chromium shellcheck:shellcheck
 # Not where it would open a port of the machine.
 TOOLS += $(if $(wildcard /run/systemd/system),,sshd:openssh-server)
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
