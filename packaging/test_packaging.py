@@ -73,6 +73,14 @@ def manifest(path):
     return tomllib.loads((ROOT / path).read_text())
 
 
+def lacking(test, why):
+    """Skips a test, with a line that says so, unless nothing may be skipped."""
+    if os.environ.get("BENTPIPE_REQUIRE") == "all":
+        test.fail(why)
+    print(f"skipped: {test.id().rpartition('.')[2]}: {why}")
+    test.skipTest(why)
+
+
 class Scripts(unittest.TestCase):
     def test_shells_and_shellcheck_have_nothing_to_say(self):
         scripts = [START, FILES / "bentpipe-gateway.init"]
@@ -82,7 +90,7 @@ class Scripts(unittest.TestCase):
         for script in scripts:
             self.assertEqual(run("sh", "-n", script).stderr, "")
         if not shutil.which("shellcheck"):
-            self.skipTest("shellcheck is not installed")
+            lacking(self, "shellcheck is not installed")
         for script in scripts:
             self.assertEqual(run("shellcheck", "--shell=sh", script).stdout, "")
 
@@ -128,7 +136,7 @@ class Containers(unittest.TestCase):
 
     def test_root_becomes_the_gateways_user_with_two_capabilities(self):
         if os.geteuid() or not shutil.which("setpriv"):
-            self.skipTest("changing the user needs root and setpriv")
+            lacking(self, "changing the user needs root and setpriv")
         change = "+setuid,+setgid,+setpcap"
         held = lambda more: ["setpriv", "--bounding-set", f"-all,{change},{more}"]
         nobody = int(run("id", "-u", "nobody").stdout)
@@ -153,7 +161,7 @@ class Containers(unittest.TestCase):
     def test_a_gateway_that_intercepts_runs_as_that_user(self):
         """The command itself in a network namespace, with the capabilities that the file names."""
         if os.geteuid() or not BENTPIPE.exists() or not shutil.which("nft"):
-            self.skipTest("a gateway that intercepts needs root, nft and target/release/bentpipe")
+            lacking(self, "a gateway that intercepts needs root, nft and target/release/bentpipe")
         name = f"bppack{os.getpid()}"
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "village.toml"
@@ -215,7 +223,7 @@ class OpenWrt(unittest.TestCase):
 
     def test_the_recipe_names_what_is_in_the_tree(self):
         if not shutil.which("make"):
-            self.skipTest("make is not installed")
+            lacking(self, "make is not installed")
         shown = dict(line.split("=", 1) for line in self.make("shown").splitlines() if "=" in line)
         workspace = manifest("Cargo.toml")["workspace"]["package"]
         self.assertEqual(shown["VERSION"], workspace["version"])
@@ -228,7 +236,7 @@ class OpenWrt(unittest.TestCase):
 
     def test_it_installs_what_it_says(self):
         if not shutil.which("make"):
-            self.skipTest("make is not installed")
+            lacking(self, "make is not installed")
         with tempfile.TemporaryDirectory() as to:
             self.make("installed", to)
             found = {
@@ -278,7 +286,7 @@ class OpenWrt(unittest.TestCase):
 
     def test_the_command_has_what_the_service_calls(self):
         if not BENTPIPE.exists():
-            self.skipTest("target/release/bentpipe is not built")
+            lacking(self, "target/release/bentpipe is not built")
         script = (FILES / "bentpipe-gateway.init").read_text()
         called = set(re.findall(r'"\$PROG" gateway (\w+)', script))
         called |= set(re.findall(r"\$PROG\" gateway (\w+)", script))
