@@ -11,7 +11,7 @@ FEATURES ?= $(shell features=; if [ "$$(uname -s)" = Linux ]; then \
   if command -v npm >/dev/null; then features=$${features:+$$features,}bentpipe-cli/explore; fi; echo $$features)
 WITH = $(if $(FEATURES),--features $(FEATURES))
 
-.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost deb bench fidelity fidelity-linux fidelity-packetdrill fidelity-world held reproduce advice questions same ledger evidence
+.PHONY: all web test-explore test tools wheel develop test-python docs cluster notebooks lint guide figures verdicts mutants bench-instructions instructions outputs dist bench-peers bench-executors bench-gateway bench-explore lost audit packaging deb bench fidelity fidelity-linux fidelity-packetdrill fidelity-world held reproduce advice questions same ledger evidence
 
 all: web
 	$(CARGO) build --release $(WITH)
@@ -83,7 +83,7 @@ notebooks: target/venv/tools
 # tests skip themselves, each with one line that says so.
 TOOLS = tshark:tshark clang:clang llvm-strip:llvm pkg-config:pkg-config ip:iproute2 iperf3:iperf3 \
   curl:curl nft:nftables haproxy:haproxy valgrind:valgrind slurmctld:slurm-wlm munged:munge \
-  node:nodejs npm:npm chromium:chromium
+  node:nodejs npm:npm chromium:chromium shellcheck:shellcheck
 # Not where it would open a port of the machine.
 TOOLS += $(if $(wildcard /run/systemd/system),,sshd:openssh-server)
 LIBRARIES = libelf:libelf-dev zlib:zlib1g-dev
@@ -183,7 +183,7 @@ bench-executors: target/venv/tools
 bench-gateway:
 	$(CARGO) build --release -p bentpipe-cli $(WITH)
 	$(CARGO) build --release -p gateway-bench
-	@for bench in lost timing throughput lasting shares; do \
+	@for bench in lost audit/audit timing throughput lasting shares; do \
 	  echo "== $$bench"; python3 benches/gateway/$$bench.py || failed=1; done; test -z "$$failed"
 
 # The explorer against its bars, on a machine that does nothing else: the first bars after
@@ -196,6 +196,18 @@ bench-explore: all
 lost:
 	$(CARGO) build --release --quiet --workspace $(WITH)
 	BENTPIPE=target/release/bentpipe GATEWAY_BENCH=target/release/gateway-bench python3 benches/gateway/lost.py --short
+
+# The same question by a second harness, which shares no code with the first: whether it notices each
+# fault of a relay, and 180 transfers through the gateway.
+audit:
+	$(CARGO) build --release --quiet --workspace $(WITH)
+	cd benches/gateway/audit && python3 -m unittest -q
+	BENTPIPE=$(CURDIR)/target/release/bentpipe python3 benches/gateway/audit/audit.py --short
+
+# The container images and the OpenWrt recipe, in form, and their scripts.
+packaging:
+	$(CARGO) build --release --quiet --workspace $(WITH)
+	cd packaging && BENTPIPE=$(CURDIR)/target/release/bentpipe python3 -m unittest -q
 
 # Every cell of the study against ns-2's stored results; `fidelity/run.py --ns2`
 # measures ns-2 again.

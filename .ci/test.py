@@ -173,13 +173,14 @@ def parts_of(binaries, features):
     computing.commands.append((ciphers, ROOT))
     return [
         rust("real-time", "real time", real),
-        of("lost", "real time", "lost"),
+        of("lost", "real time", "lost", "audit"),
         of("explorer", "page", "test-explore"),
         of("python", "computing", "test-python"),
         computing,
         doctests,
         of("verdicts", "computing", "verdicts"),
         of("held", "computing", "held"),
+        of("packaging", "computing", "packaging"),
         of("instructions", "computing", "instructions"),
         of("docs", "computing", "cluster", "notebooks", "docs", "ledger"),
     ]

@@ -3,22 +3,25 @@
 
 use crate::config::Config;
 use crate::descriptors;
-use crate::entry::Arrival;
+use crate::entry::{Arrival, Reply};
 use crate::intercept::Plan;
 use crate::operate::SharedState;
 use crate::operate::records::Record;
 use crate::relay::{self, Closed, Meter, Timeouts, Toward};
+use crate::shares::{Share, Shares};
 use crate::tunnel::association::{Health, Hubs, Status};
 use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
 use crate::tunnel::credentials::Keys;
 use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender};
 use crate::usage::Holder;
-use crate::{CloseReason, sys, udp};
+use crate::{CloseReason, Destination, sys, udp};
 use bytes::Bytes;
+use socket2::SockRef;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -35,12 +38,18 @@ const MOST_FIRST: usize = 16 * 1024;
 /// the hub tries to connect.
 const ANSWER: Duration = Duration::from_secs(60);
 
+/// Associations of UDP that one address of a client may have, once half of all are there.
+const ASSOCIATIONS: usize = 64;
+/// All of them at a time.
+const ALL_ASSOCIATIONS: usize = 1024;
+
 /// A running terminal: the box on the users' side.
 #[derive(Debug)]
 pub struct Terminal {
     hubs: Hubs,
     state: Arc<SharedState>,
     timeouts: Timeouts,
+    associations: Arc<Shares>,
 }
 
 impl Terminal {
@@ -59,6 +68,7 @@ impl Terminal {
             hubs,
             state,
             timeouts: Timeouts::default(),
+            associations: Shares::new(ASSOCIATIONS, ALL_ASSOCIATIONS / 2),
         })
     }
 
@@ -84,6 +94,9 @@ impl Terminal {
             counters.connections_turned_away.increment();
             arrival.reply.failed(arrival.tcp, CloseReason::Limit).await;
             return cut_before(CloseReason::Limit);
+        }
+        if arrival.reply == Reply::Associate {
+            return self.associate(arrival).await;
         }
         counters.connections_opened.increment();
         let (began, meter) = (Instant::now(), Meter::default());
@@ -187,6 +200,61 @@ impl Terminal {
         .await
     }
 
+    /// Carries the datagrams of a SOCKS5 client for as long as its connection stands.
+    async fn associate(&self, arrival: Arrival) -> Closed {
+        let Arrival {
+            mut tcp,
+            open,
+            reply,
+            ..
+        } = arrival;
+        let (association, _share) = match self.association(&tcp, &open.destination) {
+            Ok(made) => made,
+            Err(why) => {
+                reply.failed(tcp, why).await;
+                return cut_before(why);
+            }
+        };
+        let answered = match association.address() {
+            Ok(address) => Reply::associated(&mut tcp, address).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = answered {
+            return cut_before(CloseReason::from_io(&error));
+        }
+        // A client that is gone without a word has it no longer than a connection.
+        relay::keep_alive(&tcp, &self.timeouts);
+        tokio::select! {
+            () = association.run() => {}
+            () = left(&mut tcp) => {}
+        }
+        // Nothing of it is lost: it ends in order.
+        let _ = SockRef::from(&tcp).set_linger(None);
+        Closed {
+            up: 0,
+            down: 0,
+            cut: None,
+        }
+    }
+
+    /// An association for the client of `tcp`, which says from where it will send.
+    fn association(
+        &self,
+        tcp: &TcpStream,
+        said: &Destination,
+    ) -> Result<(udp::Association, Share), CloseReason> {
+        let failed = |error: io::Error| CloseReason::from_io(&error);
+        let (local, client) = (tcp.local_addr(), tcp.peer_addr().map_err(failed)?);
+        let Destination::Address(said) = said else {
+            return Err(CloseReason::NoSuchName);
+        };
+        let share = self.associations.take(client.ip());
+        let share = share.ok_or(CloseReason::Limit)?;
+        let (local, entrance) = (local.map_err(failed)?.ip(), self.hubs.udp());
+        let association = udp::Association::new(entrance, local, client.ip(), *said)?;
+        Ok((association, share))
+    }
+
     /// Carries a flow of UDP, of which `first` is the first datagram, until it ends.
     pub fn serve_udp(&self, arrival: udp::Arrival, first: &[u8]) {
         self.hubs.udp().serve(arrival, first);
@@ -233,6 +301,12 @@ fn cut(sender: &mut Sender, receiver: &mut Receiver, why: CloseReason) -> Closed
     sender.cut(why);
     receiver.stop(why);
     cut_before(why)
+}
+
+/// Waits until a client has ended its connection; what it writes means nothing.
+async fn left(tcp: &mut TcpStream) {
+    let mut read = [0; 256];
+    while tcp.read(&mut read).await.is_ok_and(|length| length > 0) {}
 }
 
 /// Sends the request and, where it is to be confirmed, waits for the answer.

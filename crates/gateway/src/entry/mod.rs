@@ -2,6 +2,7 @@
 //! CONNECT. All three yield an [`Arrival`].
 
 pub mod connect;
+pub mod datagram;
 mod host;
 mod listener;
 mod listeners;
@@ -30,7 +31,8 @@ pub struct Arrival {
     /// has been read, after the request itself.
     pub tcp: TcpStream,
     /// Where it goes. Interception sets `source` to the client's address; SOCKS
-    /// and CONNECT leave it to the box that connects.
+    /// and CONNECT leave it to the box that connects. With [`Reply::Associate`], whence the client
+    /// will send datagrams, or zeros.
     pub open: Open,
     /// Data that the client sent after its request; usually empty.
     pub first: Bytes,

@@ -2,6 +2,7 @@
 
 use crate::CloseReason;
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -22,6 +23,9 @@ pub enum Reply {
     Nothing,
     /// SOCKS5 waits for its reply (RFC 1928, section 6).
     Socks,
+    /// SOCKS5 waits for the reply to UDP ASSOCIATE, and no connection is made: its own one stands for
+    /// as long as datagrams pass.
+    Associate,
     /// HTTP CONNECT waits for its response (RFC 9110, section 9.3.6).
     Connect,
 }
@@ -33,12 +37,23 @@ impl Reply {
     /// Where the client is gone.
     pub async fn connected(self, tcp: &mut TcpStream) -> Result<(), CloseReason> {
         let answer = match self {
-            Reply::Nothing => return Ok(()),
+            Reply::Nothing | Reply::Associate => return Ok(()),
             Reply::Socks => socks(None).to_vec(),
             Reply::Connect => b"HTTP/1.1 200 Connection established\r\n\r\n".to_vec(),
         };
         let written = tcp.write_all(&answer).await;
         written.map_err(|error| CloseReason::from_io(&error))
+    }
+
+    /// Writes to which address a client of UDP ASSOCIATE is to send its datagrams.
+    ///
+    /// # Errors
+    /// Where the client is gone.
+    pub(crate) async fn associated(tcp: &mut TcpStream, bound: SocketAddr) -> io::Result<()> {
+        let mut answer = vec![5, 0];
+        // A reserved byte, then the address as in a datagram's header.
+        answer.extend_from_slice(&super::datagram::header(&bound.into())[2..]);
+        tcp.write_all(&answer).await
     }
 
     /// Writes why there is no connection, and closes: with RST where there is
@@ -48,7 +63,7 @@ impl Reply {
             // The socket lingers for no time since it was accepted, so dropping
             // it sends RST.
             Reply::Nothing => return,
-            Reply::Socks => socks(Some(why)).to_vec(),
+            Reply::Socks | Reply::Associate => socks(Some(why)).to_vec(),
             Reply::Connect => response(status(why), &sentence(why)),
         };
         refuse(tcp, &answer).await;

@@ -190,17 +190,13 @@ fn intercepted(tcp: TcpStream, client: SocketAddr, server: SocketAddr) -> Arriva
 async fn read(shared: &Shared, mut tcp: TcpStream) -> Option<Arrival> {
     let deadline = Instant::now() + REQUEST;
     let users = shared.settings.users.as_deref();
-    let (request, reply) = match shared.kind {
-        Kind::Socks => (
-            timeout_at(deadline, socks_request(&mut tcp, users)).await,
-            Reply::Socks,
-        ),
-        Kind::Connect | Kind::Transparent => (
-            timeout_at(deadline, connect_request(&mut tcp, users)).await,
-            Reply::Connect,
-        ),
+    let request = match shared.kind {
+        Kind::Socks => timeout_at(deadline, socks_request(&mut tcp, users)).await,
+        Kind::Connect | Kind::Transparent => {
+            timeout_at(deadline, connect_request(&mut tcp, users)).await
+        }
     };
-    let (destination, first) = match request {
+    let (destination, first, reply) = match request {
         Ok(Ok(found)) => found,
         Ok(Err(Unread::Refused(answer))) if !answer.is_empty() => {
             refuse(tcp, &answer).await;
@@ -208,14 +204,14 @@ async fn read(shared: &Shared, mut tcp: TcpStream) -> Option<Arrival> {
         }
         Ok(Err(_)) => return None,
         Err(_) => {
-            if reply == Reply::Connect {
+            if shared.kind == Kind::Connect {
                 refuse(tcp, &connect::too_slow()).await;
             }
             return None;
         }
     };
     let confirm = shared.settings.answer == Answer::Confirmed;
-    let reply = if confirm {
+    let reply = if confirm || reply == Reply::Associate {
         reply
     } else {
         reply.connected(&mut tcp).await.ok()?;
@@ -235,6 +231,9 @@ async fn read(shared: &Shared, mut tcp: TcpStream) -> Option<Arrival> {
     })
 }
 
+/// Where it goes, what the client sent after it, and what it waits for.
+type Request = (Destination, Bytes, Reply);
+
 /// Why there is no request.
 enum Unread {
     /// The client closed its connection.
@@ -249,10 +248,7 @@ impl From<io::Error> for Unread {
     }
 }
 
-async fn socks_request(
-    tcp: &mut TcpStream,
-    users: Option<&Users>,
-) -> Result<(Destination, Bytes), Unread> {
+async fn socks_request(tcp: &mut TcpStream, users: Option<&Users>) -> Result<Request, Unread> {
     let mut negotiation = Socks::new(users);
     let mut held = BytesMut::new();
     loop {
@@ -261,16 +257,18 @@ async fn socks_request(
         match step {
             socks::Step::More => more(tcp, &mut held, socks::MOST).await?,
             socks::Step::Answer(answer) => tcp.write_all(answer).await?,
-            socks::Step::Connect(destination) => return Ok((destination, held.freeze())),
+            socks::Step::Connect(destination) => {
+                return Ok((destination, held.freeze(), Reply::Socks));
+            }
+            socks::Step::Associate(from) => {
+                return Ok((from.into(), held.freeze(), Reply::Associate));
+            }
             socks::Step::Refuse(answer) => return Err(Unread::Refused(answer.to_vec())),
         }
     }
 }
 
-async fn connect_request(
-    tcp: &mut TcpStream,
-    users: Option<&Users>,
-) -> Result<(Destination, Bytes), Unread> {
+async fn connect_request(tcp: &mut TcpStream, users: Option<&Users>) -> Result<Request, Unread> {
     let mut request = Connect::new(users);
     let mut held = BytesMut::new();
     loop {
@@ -278,7 +276,7 @@ async fn connect_request(
             connect::Step::More => more(tcp, &mut held, connect::MOST).await?,
             connect::Step::Connect(length, destination) => {
                 let first = held.split_off(length).freeze();
-                return Ok((destination, first));
+                return Ok((destination, first, Reply::Connect));
             }
             connect::Step::Refuse(response) => return Err(Unread::Refused(response)),
         }

@@ -1,10 +1,10 @@
-//! The server's side of SOCKS5 (RFC 1928) with the command CONNECT, and of its
-//! authentication by name and password (RFC 1929). It reads and writes no socket.
+//! The server's side of SOCKS5 (RFC 1928) with the commands CONNECT and UDP ASSOCIATE, and of
+//! its authentication by name and password (RFC 1929). It reads and writes no socket.
 
 use super::host;
 use super::users::Users;
 use crate::Destination;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 /// More bytes than any message of a client has: its longest is the name and
 /// password of RFC 1929.
@@ -22,6 +22,8 @@ pub enum Step {
     Answer(&'static [u8]),
     /// The client asks for a connection to this destination.
     Connect(Destination),
+    /// The client asks to send datagrams, from this address; zeros where it does not know it.
+    Associate(SocketAddr),
     /// The connection ends, after these bytes (none where the client does not
     /// speak SOCKS5).
     Refuse(&'static [u8]),
@@ -104,34 +106,78 @@ fn request(input: &[u8]) -> Option<(usize, Step)> {
     if *input.first()? != 5 {
         return Some((0, Step::Refuse(&[])));
     }
-    let kind = *input.get(3)?;
-    let (start, end) = match kind {
-        1 => (4, 8),
-        3 => (5, 5 + usize::from(*input.get(4)?)),
-        4 => (4, 20),
-        _ => return Some((4, refusal(8))),
+    let place = match Place::read(input, 3)? {
+        Ok(place) => place,
+        Err(UnknownKind) => return Some((4, refusal(8))),
     };
-    let host = input.get(start..end)?;
-    let port = input.get(end..end + 2)?;
-    let port = port.try_into().map(u16::from_be_bytes).ok()?;
-    // BIND and UDP ASSOCIATE, which would need a socket at the far end.
-    if *input.get(1)? != 1 {
-        return Some((end + 2, refusal(7)));
+    let step = match *input.get(1)? {
+        1 => place.destination().map_or(refusal(1), Step::Connect),
+        // A name says no more than zeros: its address is not looked up.
+        3 => Step::Associate(
+            place
+                .address()
+                .unwrap_or((Ipv4Addr::UNSPECIFIED, place.port).into()),
+        ),
+        // BIND, which would need a listener at the far end.
+        _ => refusal(7),
+    };
+    Some((place.end, step))
+}
+
+/// An address and a port as clients write them: type, address, port (RFC 1928, section 5).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    kind: u8,
+    host: &'a [u8],
+    port: u16,
+    /// Where it ends.
+    pub(super) end: usize,
+}
+
+/// A type of address that RFC 1928 does not have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnknownKind;
+
+impl<'a> Place<'a> {
+    /// Reads one whose type is at `start`; `None` where it is not whole.
+    pub(super) fn read(input: &'a [u8], start: usize) -> Option<Result<Place<'a>, UnknownKind>> {
+        let kind = *input.get(start)?;
+        let (begin, end) = match kind {
+            1 => (start + 1, start + 5),
+            3 => (start + 2, start + 2 + usize::from(*input.get(start + 1)?)),
+            4 => (start + 1, start + 17),
+            _ => return Some(Err(UnknownKind)),
+        };
+        let host = input.get(begin..end)?;
+        let port = input.get(end..end + 2)?;
+        let port = port.try_into().map(u16::from_be_bytes).ok()?;
+        Some(Ok(Place {
+            kind,
+            host,
+            port,
+            end: end + 2,
+        }))
     }
-    let destination = match kind {
-        1 => <[u8; 4]>::try_from(host).ok().map(Into::into),
-        4 => <[u8; 16]>::try_from(host).ok().map(Into::into),
-        _ => None,
-    };
-    let destination = match destination {
-        Some(_) if port == 0 => None,
-        Some(address) => Some(SocketAddr::new(address, port).into()),
-        None => std::str::from_utf8(host)
-            .ok()
-            .and_then(|name| host::destination(name, port)),
-    };
-    let step = destination.map_or(refusal(1), Step::Connect);
-    Some((end + 2, step))
+
+    /// The address, unless it is a name; the port may be zero.
+    fn address(&self) -> Option<SocketAddr> {
+        let ip = match self.kind {
+            1 => <[u8; 4]>::try_from(self.host).ok()?.into(),
+            4 => <[u8; 16]>::try_from(self.host).ok()?.into(),
+            _ => return None,
+        };
+        Some(SocketAddr::new(ip, self.port))
+    }
+
+    /// Where something can be sent; `None` where the port is zero, or the name is none.
+    pub(super) fn destination(&self) -> Option<Destination> {
+        match self.address() {
+            Some(address) => (address.port() != 0).then(|| address.into()),
+            None => std::str::from_utf8(self.host)
+                .ok()
+                .and_then(|name| host::destination(name, self.port)),
+        }
+    }
 }
 
 /// A reply that ends the negotiation, by its code (RFC 1928, section 6).

@@ -145,13 +145,27 @@ fn socks_takes_the_three_forms_of_an_address() {
     v6.extend([0, 25]);
     let address: std::net::SocketAddr = "[2001:db8::1]:25".parse().unwrap();
     assert_eq!(of(&v6), (22, socks::Step::Connect(address.into())));
-    // BIND and UDP ASSOCIATE; an unknown type; a port of zero; a name with a NUL.
+    // UDP ASSOCIATE, from zeros, from an address, and from a name, which is as good as zeros.
+    let from = |text: &str| socks::Step::Associate(text.parse().unwrap());
+    for (request, wanted) in [
+        (
+            &b"\x05\x03\x00\x01\x00\x00\x00\x00\x00\x00"[..],
+            "0.0.0.0:0",
+        ),
+        (
+            b"\x05\x03\x00\x01\xc0\x00\x02\x01\xc0\x00",
+            "192.0.2.1:49152",
+        ),
+        (b"\x05\x03\x00\x03\x01a\xc0\x00", "0.0.0.0:49152"),
+    ] {
+        assert_eq!(of(request), (request.len(), from(wanted)));
+    }
+    // BIND; an unknown type; a port of zero; a name with a NUL.
     let code = |request: &[u8]| match of(request).1 {
         socks::Step::Refuse(answer) => answer[1],
         other => panic!("{other:?}"),
     };
     assert_eq!(code(b"\x05\x02\x00\x01\xc0\x00\x02\x01\x00\x50"), 7);
-    assert_eq!(code(b"\x05\x03\x00\x01\x00\x00\x00\x00\x00\x00"), 7);
     assert_eq!(code(b"\x05\x01\x00\x05"), 8);
     assert_eq!(code(b"\x05\x01\x00\x01\xc0\x00\x02\x01\x00\x00"), 1);
     assert_eq!(code(b"\x05\x01\x00\x03\x03a\x00b\x00\x50"), 1);
@@ -293,6 +307,27 @@ async fn an_early_answer_comes_before_the_server() {
         .await;
     let error = client.read(&mut answer).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+}
+
+#[tokio::test]
+async fn a_client_of_udp_associate_hears_where_to_send() {
+    // Also where others are answered early.
+    let (address, mut arrivals, _serving) = listening(Kind::Socks, Answer::Early).await;
+    let mut client = TcpStream::connect(address).await.unwrap();
+    client
+        .write_all(b"\x05\x01\x00\x05\x03\x00\x01\x7f\x00\x00\x01\x12\x34")
+        .await
+        .unwrap();
+    let mut arrival = arrivals.recv().await.unwrap();
+    assert_eq!(arrival.reply, Reply::Associate);
+    let said: std::net::SocketAddr = "127.0.0.1:4660".parse().unwrap();
+    assert_eq!(arrival.open.destination, said.into());
+    let bound = "[2001:db8::1]:53".parse().unwrap();
+    Reply::associated(&mut arrival.tcp, bound).await.unwrap();
+    let mut answer = [0; 24];
+    client.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer[..8], [5, 0, 5, 0, 0, 4, 0x20, 1]);
+    assert_eq!(answer[21..], [1, 0, 53]);
 }
 
 #[tokio::test]

@@ -36,7 +36,7 @@ pub fn guard(socket: &impl AsFd) -> io::Result<()> {
 
 /// Lets the kernel ask a silent peer whether it is there. Most connections end
 /// long before that matters, and are spared these four calls.
-fn keep_alive(tcp: &TcpStream, timeouts: &Timeouts) {
+pub(crate) fn keep_alive(tcp: &TcpStream, timeouts: &Timeouts) {
     let interval = (timeouts.keepalive / PROBES).max(Duration::from_secs(1));
     let keepalive = TcpKeepalive::new()
         .with_time(timeouts.keepalive.max(Duration::from_secs(1)))

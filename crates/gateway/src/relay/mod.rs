@@ -20,6 +20,7 @@ mod splice;
 
 pub use connect::{Buffers, Dialer, connect};
 pub use end::breaks;
+pub(crate) use lifecycle::keep_alive;
 pub use lifecycle::{guard, reset};
 pub use pipes::Pipes;
 pub use pump::{Toward, pump};

@@ -1,6 +1,6 @@
-//! The terminal's side: flows that interception brings, and what comes back for them.
+//! The terminal's side: flows that interception and clients of SOCKS5 bring, and what comes back for them.
 
-use super::flow::{End, Flow};
+use super::flow::{End, Face, Flow};
 use super::frame::{self, Frame, Number};
 use super::parts::Parts;
 use super::socket;
@@ -16,7 +16,7 @@ use bytes::{Bytes, BytesMut};
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::UdpSocket;
 
@@ -38,7 +38,7 @@ pub struct Arrival {
 /// The flows of a terminal.
 #[derive(Debug)]
 pub(crate) struct Entrance {
-    state: Arc<SharedState>,
+    pub(super) state: Arc<SharedState>,
     flows: Mutex<Flows>,
     ways: Mutex<Ways>,
 }
@@ -60,15 +60,43 @@ struct Flows {
     parts: Parts,
 }
 
+/// What begins a flow.
+#[derive(Debug)]
+pub(super) struct Beginning {
+    pub(super) face: Face,
+    pub(super) client: SocketAddr,
+    pub(super) server: Destination,
+    pub(super) tos: u8,
+    pub(super) keep_source: bool,
+}
+
 /// A flow, and what the hub has to know of it.
 #[derive(Debug)]
-struct Entry {
-    flow: Flow,
-    server: SocketAddr,
+pub(super) struct Entry {
+    pub(super) flow: Flow,
+    server: Destination,
     tos: u8,
     open: Vec<u8>,
     /// The association over which the hub has said that it knows the flow; 0: none.
     known: AtomicU64,
+    ended: AtomicBool,
+}
+
+impl Entry {
+    /// Whether it carries nothing any more.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Relaxed)
+    }
+
+    /// Its ends, where interception has brought it.
+    fn ends(&self) -> Option<(SocketAddr, SocketAddr)> {
+        match self.server {
+            Destination::Address(server) if self.flow.has_own_socket() => {
+                Some((self.flow.peer, server))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl AsRef<Flow> for Entry {
@@ -206,18 +234,29 @@ impl Entrance {
 
     /// Serves the flow of `arrival` from its first datagram to its end.
     pub(crate) fn serve(self: &Arc<Entrance>, arrival: Arrival, first: &[u8]) {
-        let entry = match self.enter(arrival) {
-            Some(entry) => entry,
-            None => return,
+        let beginning = Beginning {
+            face: Face::Own(arrival.socket),
+            client: arrival.client,
+            server: arrival.server.into(),
+            tos: arrival.tos,
+            keep_source: arrival.keep_source,
         };
-        self.send(&entry, first);
+        if let Some(entry) = self.begin(beginning) {
+            self.send(&entry, first);
+        }
+    }
+
+    /// Begins a flow, which goes on until its end.
+    pub(super) fn begin(self: &Arc<Entrance>, beginning: Beginning) -> Option<Arc<Entry>> {
+        let entry = self.enter(beginning)?;
+        let begun = Arc::clone(&entry);
         let entrance = Arc::clone(self);
         tokio::spawn(async move {
             let idle = entrance.state.config().udp.idle;
             let read = |payload: &[u8]| entrance.send(&entry, payload);
             let end = entry.flow.run(idle, read).await;
             entrance.leave(&entry);
-            let ends = (Some(entry.flow.peer), entry.server);
+            let ends = (Some(entry.flow.peer), entry.server.to_string());
             let record = || entry.flow.record(ends, None, end);
             entrance.state.record(record);
             if end == End::Refused {
@@ -226,19 +265,20 @@ impl Entrance {
                 entrance.tell_unknown(known, entry.flow.number);
             }
         });
+        Some(begun)
     }
 
-    fn enter(&self, arrival: Arrival) -> Option<Arc<Entry>> {
+    fn enter(&self, beginning: Beginning) -> Option<Arc<Entry>> {
         let config = self.state.config();
-        let Arrival {
-            socket,
+        let Beginning {
+            face,
             client,
-            server,
+            server: destination,
             tos,
             keep_source,
-        } = arrival;
+        } = beginning;
         let subscriber = Subscriber::of(client.ip(), &config.subscribers);
-        let (destination, dscp) = (Destination::Address(server), Some(tos >> 2));
+        let (server, dscp) = (destination.clone(), Some(tos >> 2));
         let (subscribers, priority) = (&config.subscribers, &config.priority);
         let urgency = subscribers.urgency(&destination, dscp, priority);
         let open = Open {
@@ -249,7 +289,7 @@ impl Entrance {
             confirm: false,
         };
         let mut encoded = Vec::with_capacity(MOST_OPEN);
-        // An address is always encoded.
+        // An address is always encoded, and so is what the listener takes for a name.
         codec::encode(&open, &mut encoded).ok()?;
         let holder = Holder {
             terminal: None,
@@ -260,11 +300,12 @@ impl Entrance {
         let mut flows = lock(&self.flows);
         let number = flows.free_number();
         let entry = Arc::new(Entry {
-            flow: Flow::new(number, socket, client, subscriber, member, divisible),
+            flow: Flow::new(number, face, client, subscriber, member, divisible),
             server,
             tos,
             open: encoded,
             known: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
         });
         let counters = &self.state.counters;
         if flows.insert(&entry, super::most(&config)) {
@@ -277,12 +318,13 @@ impl Entrance {
     }
 
     fn leave(&self, entry: &Arc<Entry>) {
+        entry.ended.store(true, Relaxed);
         lock(&self.flows).remove(entry);
         self.state.counters.udp_flows_active.subtract(1);
     }
 
     /// Sends a datagram of a client to the hub.
-    fn send(&self, entry: &Entry, payload: &[u8]) {
+    pub(super) fn send(&self, entry: &Entry, payload: &[u8]) {
         let Some(way) = self.way() else {
             self.state.counters.udp_dropped.increment();
             return;
@@ -385,14 +427,17 @@ impl Flows {
         if let Some(forgotten) = &forgotten {
             self.remove(forgotten);
         }
-        let ends = (entry.flow.peer, entry.server);
-        self.by_ends.insert(ends, Arc::clone(entry));
+        if let Some(ends) = entry.ends() {
+            self.by_ends.insert(ends, Arc::clone(entry));
+        }
         forgotten.is_some()
     }
 
     fn remove(&mut self, entry: &Arc<Entry>) {
         self.by_number.remove(entry);
-        let ends = (entry.flow.peer, entry.server);
+        let Some(ends) = entry.ends() else {
+            return;
+        };
         let known = self.by_ends.get(&ends);
         if known.is_some_and(|known| Arc::ptr_eq(known, entry)) {
             self.by_ends.remove(&ends);

@@ -1,6 +1,6 @@
 //! The hub's side of one association: flows toward their servers.
 
-use super::flow::{End, Flow};
+use super::flow::{End, Face, Flow};
 use super::frame::{self, Frame, Number};
 use super::parts::Parts;
 use super::socket;
@@ -14,12 +14,17 @@ use crate::tunnel::sharing::{Datagram, Gate, Subscriber};
 use crate::usage::Holder;
 use crate::{CloseReason, Destination, Open};
 use bytes::{Bytes, BytesMut};
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often the hub says at most that it knows a flow to which nothing comes back.
 const SAYS: Duration = Duration::from_millis(500);
+
+/// Flows of a terminal whose servers' names are looked up at a time, and datagrams of each that wait.
+const LOOKUPS: usize = 64;
+const WAITING: usize = 8;
 
 /// The flows of one terminal.
 #[derive(Debug)]
@@ -35,6 +40,9 @@ pub(crate) struct Exit {
 struct Flows {
     table: Table<Entry>,
     parts: Parts,
+    /// What waits until the name of its server is known.
+    waiting: HashMap<Number, Vec<Bytes>>,
+    closed: bool,
 }
 
 /// A flow, and when the terminal was told of it.
@@ -76,7 +84,10 @@ impl Exit {
 
     /// The association is lost, and all flows with it.
     pub(crate) fn close(&self) {
-        self.flows().table.clear();
+        let mut flows = self.flows();
+        flows.closed = true;
+        flows.waiting.clear();
+        flows.table.clear();
     }
 
     /// Takes a datagram of the terminal.
@@ -103,12 +114,14 @@ impl Exit {
                     self.forward(&entry, &payload);
                     self.remind(&entry);
                 }
-                None => match self.begin(flow, tos & !3, &open, payload.len()) {
-                    Ok(entry) => self.forward(&entry, &payload),
-                    Err(why) => {
-                        self.state.counters.udp_refused.increment();
-                        tracing::debug!(server = %open.destination, why = %why, "no flow of UDP");
+                None => match open.destination {
+                    Destination::Address(server) => {
+                        match self.begin(flow, tos & !3, &open, server, payload.len()) {
+                            Ok(entry) => self.forward(&entry, &payload),
+                            Err(why) => self.refuse(&open, why),
+                        }
                     }
+                    Destination::Name { .. } => self.look_up(flow, tos & !3, open, payload),
                 },
             },
             Frame::Unknown(flow) => {
@@ -118,6 +131,51 @@ impl Exit {
             }
             Frame::Known(_) | Frame::Part { .. } => {}
         }
+    }
+
+    fn refuse(&self, open: &Open, why: CloseReason) {
+        self.state.counters.udp_refused.increment();
+        tracing::debug!(server = %open.destination, why = %why, "no flow of UDP");
+    }
+
+    /// Looks the name of a server up, and begins the flow with what has come meanwhile.
+    fn look_up(self: &Arc<Exit>, number: Number, tos: u8, open: Open, payload: Bytes) {
+        let mut flows = self.flows();
+        let full = flows.waiting.len() >= LOOKUPS;
+        match flows.waiting.get_mut(&number) {
+            Some(waiting) if waiting.len() < WAITING => return waiting.push(payload),
+            None if !full => flows.waiting.insert(number, vec![payload]),
+            _ => return self.state.counters.udp_dropped.increment(),
+        };
+        drop(flows);
+        let exit = Arc::clone(self);
+        tokio::spawn(async move {
+            let policy = exit.policy.under(&exit.state.config().policy);
+            let found = policy.resolve(&open.destination).await;
+            let mut flows = exit.flows();
+            let waiting = flows.waiting.remove(&number).unwrap_or_default();
+            // Another flow may have its number by now.
+            let taken = flows.closed || flows.table.get(number).is_some();
+            drop(flows);
+            let Some(length) = waiting.first().map(Bytes::len).filter(|_| !taken) else {
+                return;
+            };
+            let begin = |server: &SocketAddr| exit.begin(number, tos, &open, *server, length);
+            let mut last = CloseReason::NoSuchName;
+            let begun = match found {
+                Ok(servers) => servers
+                    .iter()
+                    .find_map(|server| begin(server).map_err(|why| last = why).ok()),
+                Err(why) => {
+                    last = why;
+                    None
+                }
+            };
+            match begun {
+                Some(entry) => waiting.iter().for_each(|one| exit.forward(&entry, one)),
+                None => exit.refuse(&open, last),
+            }
+        });
     }
 
     fn forward(&self, entry: &Entry, payload: &[u8]) {
@@ -143,19 +201,17 @@ impl Exit {
         self.gate.push(Subscriber::default(), flow, datagram);
     }
 
-    /// Begins a flow.
+    /// Begins a flow to `server`.
     fn begin(
         self: &Arc<Exit>,
         number: Number,
         tos: u8,
         open: &Open,
+        server: SocketAddr,
         payload: usize,
     ) -> Result<Arc<Entry>, CloseReason> {
         let config = self.state.config();
         let policy = self.policy.under(&config.policy);
-        let Destination::Address(server) = open.destination else {
-            return Err(CloseReason::NoSuchName);
-        };
         let server = policy.check(server)?;
         if config.udp.action(server.port(), payload) != Action::Carry {
             return Err(CloseReason::Forbidden);
@@ -187,7 +243,14 @@ impl Exit {
         let member = self.state.usages().join(holder, &config);
         let divisible = !whole;
         let entry = Arc::new(Entry {
-            flow: Flow::new(number, socket, server, subscriber, member, divisible),
+            flow: Flow::new(
+                number,
+                Face::Own(socket),
+                server,
+                subscriber,
+                member,
+                divisible,
+            ),
             client: open.source,
             _ends: ends,
             told: Mutex::new(None),
@@ -205,7 +268,7 @@ impl Exit {
                 .await;
             exit.flows().table.remove(&kept);
             exit.state.counters.udp_flows_active.subtract(1);
-            let ends = (kept.client, kept.flow.peer);
+            let ends = (kept.client, kept.flow.peer.to_string());
             let record = || kept.flow.record(ends, Some(exit.terminal), end);
             exit.state.record(record);
             if end != End::Idle {

@@ -10,7 +10,7 @@ use crate::usage::Member;
 use bytes::Bytes;
 use socket2::SockRef;
 use std::cell::RefCell;
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -32,6 +32,21 @@ pub(super) enum End {
     Forgotten,
 }
 
+/// How datagrams reach the host at this side.
+#[derive(Debug)]
+pub(super) enum Face {
+    /// A socket that is the flow's own.
+    Own(UdpSocket),
+    /// That of a SOCKS5 client's association, which has flows to several servers and reads for all of
+    /// them: what the client gets begins with the header that says from where it comes.
+    Shared {
+        /// It is connected to the client.
+        socket: Arc<UdpSocket>,
+        /// Of each datagram.
+        header: Bytes,
+    },
+}
+
 /// A flow.
 #[derive(Debug)]
 pub(super) struct Flow {
@@ -42,7 +57,7 @@ pub(super) struct Flow {
     pub(super) member: Arc<Member>,
     /// Its datagrams may go in parts.
     divisible: bool,
-    socket: UdpSocket,
+    face: Face,
     pub(super) born: Instant,
     /// Bytes that the host at this side has had and has sent.
     pub(super) received: AtomicU64,
@@ -62,7 +77,7 @@ thread_local! {
 impl Flow {
     pub(super) fn new(
         number: Number,
-        socket: UdpSocket,
+        face: Face,
         peer: SocketAddr,
         subscriber: Subscriber,
         member: Arc<Member>,
@@ -74,7 +89,7 @@ impl Flow {
             subscriber,
             member,
             divisible,
-            socket,
+            face,
             born: Instant::now(),
             received: AtomicU64::new(0),
             sent: AtomicU64::new(0),
@@ -114,14 +129,18 @@ impl Flow {
     pub(super) fn send(&self, payload: &[u8]) -> bool {
         self.note_used();
         // Not by tokio, which waits for the first word of the kernel about a socket that was just made.
-        let socket = SockRef::from(&self.socket);
-        let sent = match socket.send(payload) {
+        let (socket, header) = match &self.face {
+            Face::Own(socket) => (SockRef::from(socket), &[][..]),
+            Face::Shared { socket, header } => (SockRef::from(&**socket), &header[..]),
+        };
+        let parts = [IoSlice::new(header), IoSlice::new(payload)];
+        let sent = match socket.send_vectored(&parts) {
             // An error of ICMP about an earlier one, which the kernel tells in place of sending this one.
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
                 if error.kind() == io::ErrorKind::ConnectionRefused {
                     self.refused.notify_one();
                 }
-                socket.send(payload)
+                socket.send_vectored(&parts)
             }
             result => result,
         };
@@ -136,7 +155,7 @@ impl Flow {
     /// What it has carried, as the record of its end says: `ends` are the client and the server.
     pub(super) fn record(
         &self,
-        ends: (Option<SocketAddr>, SocketAddr),
+        ends: (Option<SocketAddr>, String),
         terminal: Option<PublicKey>,
         end: End,
     ) -> Record {
@@ -149,7 +168,7 @@ impl Flow {
         Record {
             protocol: "udp",
             client: ends.0,
-            server: ends.1.to_string(),
+            server: ends.1,
             subscriber: Some(self.subscriber.to_string()),
             terminal: terminal.map(|key| key.to_string()),
             began: self.born,
@@ -163,16 +182,34 @@ impl Flow {
         }
     }
 
-    /// Reads what the host at this side sends, until the flow ends.
+    /// Whether nothing else uses its socket.
+    pub(super) const fn has_own_socket(&self) -> bool {
+        matches!(self.face, Face::Own(_))
+    }
+
+    /// Notes a datagram of the host at this side.
+    pub(super) fn note_sent(&self, length: usize) {
+        self.note_used();
+        self.sent.fetch_add(length as u64, Relaxed);
+    }
+
+    /// Waits until its own socket has something to read.
+    async fn readable(&self) -> io::Result<&UdpSocket> {
+        match &self.face {
+            Face::Own(socket) => socket.readable().await.map(|()| socket),
+            Face::Shared { .. } => std::future::pending().await,
+        }
+    }
+
+    /// Reads what the host at this side sends, where the socket is the flow's own, until the flow ends.
     pub(super) async fn run(&self, idle: Duration, mut take: impl FnMut(&[u8])) -> End {
         loop {
             let until = self.used() + idle;
-            tokio::select! {
-                ready = self.socket.readable() => {
-                    if ready.is_err() {
-                        return End::Refused;
-                    }
-                }
+            let socket = tokio::select! {
+                ready = self.readable() => match ready {
+                    Ok(socket) => socket,
+                    Err(_) => return End::Refused,
+                },
                 () = self.forgotten.notified() => return End::Forgotten,
                 () = self.refused.notified() => return End::Refused,
                 () = tokio::time::sleep_until(until.into()) => {
@@ -181,8 +218,8 @@ impl Flow {
                     }
                     continue;
                 }
-            }
-            let read = BUFFER.with_borrow_mut(|buffer| self.read(buffer, &mut take));
+            };
+            let read = BUFFER.with_borrow_mut(|buffer| self.read(socket, buffer, &mut take));
             if read.is_err() {
                 return End::Refused;
             }
@@ -194,12 +231,16 @@ impl Flow {
 
 impl Flow {
     /// Reads what has come, up to a batch.
-    fn read(&self, buffer: &mut [u8], take: &mut impl FnMut(&[u8])) -> io::Result<()> {
+    fn read(
+        &self,
+        socket: &UdpSocket,
+        buffer: &mut [u8],
+        take: &mut impl FnMut(&[u8]),
+    ) -> io::Result<()> {
         for _ in 0..BATCH {
-            match self.socket.try_recv_from(buffer) {
+            match socket.try_recv_from(buffer) {
                 Ok((length, source)) if socket::is_from(source, self.peer) => {
-                    self.note_used();
-                    self.sent.fetch_add(length as u64, Relaxed);
+                    self.note_sent(length);
                     take(buffer.get(..length).unwrap_or_default());
                 }
                 // Another's, which came before the socket was connected.

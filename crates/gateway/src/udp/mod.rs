@@ -4,11 +4,13 @@
 //! is acknowledged or sent again, and the congestion control of each flow is its own. It sees the rate
 //! that its subscriber has by losses, where [`sharing`](crate::tunnel) has too much of it waiting.
 //!
-//! - `Entrance` is the terminal's side: flows that interception brings.
+//! - `Entrance` is the terminal's side: flows that interception brings, and an `Association` those of a
+//!   SOCKS5 client.
 //! - `Exit` is the hub's side of one association: the same flows, toward their servers.
 //! - [`frame`] says what a datagram of the association looks like, and [`parts`] what becomes of those
 //!   that are longer than its path carries.
 
+mod association;
 mod entrance;
 mod exit;
 mod flow;
@@ -18,6 +20,7 @@ pub mod parts;
 mod socket;
 mod table;
 
+pub(crate) use association::Association;
 pub use entrance::Arrival;
 pub(crate) use entrance::Entrance;
 pub(crate) use exit::Exit;

@@ -188,6 +188,17 @@ pub(super) fn toward(
     tokio(socket)
 }
 
+/// A socket at `address` for the datagrams of one client.
+///
+/// # Errors
+/// Of the system, such as that there is no descriptor.
+pub(super) fn at(address: IpAddr) -> io::Result<UdpSocket> {
+    let address = SocketAddr::new(address, 0);
+    let socket = make(address)?;
+    socket.bind(&address.into())?;
+    tokio(socket)
+}
+
 /// Whether two addresses are those of one host: what came before a socket was connected may be another's.
 pub(super) fn is_from(source: SocketAddr, peer: SocketAddr) -> bool {
     let plain = |ip: IpAddr| ip.to_canonical();

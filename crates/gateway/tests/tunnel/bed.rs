@@ -212,6 +212,11 @@ impl Bed {
         Bed::start_between(Keys::make(), [hub, ""], |_| {}).await
     }
 
+    /// One whose terminal's configuration says this as well.
+    pub(crate) async fn start_with_terminal(terminal: &str) -> Bed {
+        Bed::start_between(Keys::make(), ["", terminal], |_| {}).await
+    }
+
     /// One over a link of which both boxes are told this.
     pub(crate) async fn start_over(link: &'static str, more: &str) -> Bed {
         let mut keys = Keys::make();

@@ -14,6 +14,7 @@ mod gaps;
 mod goes_over;
 mod hubs;
 mod shares;
+mod socks_udp;
 mod stalled;
 mod strangers;
 mod survives;

@@ -60,7 +60,7 @@ fn payload(length: usize) -> Vec<u8> {
 }
 
 /// Waits until the terminal carries UDP.
-async fn carried(bed: &Bed) {
+pub(crate) async fn carried(bed: &Bed) {
     let carried = async {
         while !bed.terminal.carries_udp() {
             tokio::time::sleep(Duration::from_millis(10)).await;
