@@ -256,14 +256,12 @@ def started(net, way):
     made = {}
     for role in both.boxes:
         made[role] = Box(net, role, both)
-        # They are bound to interfaces, as the boxes of the ways without root cannot be in old kernels.
     keys = {role: box.key() for role, box in made.items()}
     for role, other in (("hub", "terminal"), ("terminal", "hub")):
         box = made[role]
         link = 'bind = "sat"' if role == "terminal" else ""
         bound = 'bind = "wwan"\n' if role == "terminal" else ""
         if way == "5g":
-            box.link_of = OTHER
             link = link.replace("sat", "wwan")
         box.more_of_link = link
         box.more = wan + bound if way == "both" else ""
@@ -320,7 +318,7 @@ class Report:
     def line(self, name, text, good=True, **values):
         self.found[name] = {**values, "good": good}
         self.good &= good
-        print(f"{name:<34} {text}{'' if good else '   <- MISSED'}", flush=True)
+        print(f"| {name} | {text}{'' if good else ' **missed**'} |", flush=True)
 
 
 def unplugged(net, made, ends, report):
@@ -331,7 +329,6 @@ def unplugged(net, made, ends, report):
         for nodes in (("terminal", "hub"), ("hub",), ("terminal",))
     ]
     for number, nodes in cases:
-        lost = threading.Timer(6, lambda: None)
         name = {2: "satellite", 4: "5g"}[number]
         towards = "both ways" if len(nodes) == 2 else f"to the {nodes[0]}"
         results = []
@@ -378,6 +375,7 @@ def measure(cases, verbose):
 
     ends = ((SERVER, PORT), (TERMINAL, CONNECT))
     report = Report()
+    print("| case | measured |\n|---|---|")
     links = [Link(rate=rate, rtt=rtt) for rate, rtt in (SATELLITE, OTHER)]
     values = {}
     with Topology("wans", *links) as net:

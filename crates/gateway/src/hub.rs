@@ -493,7 +493,8 @@ impl Engine {
             ..
         } = reached;
         match self.bonds.join(terminal, subflow, &self.budget) {
-            Joined::Opens(bond, bonded, receives) => {
+            Joined::Opens(bond, halves) => {
+                let (bonded, receives) = *halves;
                 bond.attach(sender, receiver, &path, None);
                 let whole = Reached {
                     sender: bonded,

@@ -14,6 +14,7 @@ use crate::tunnel::bond::Bond;
 use crate::tunnel::codec::{Subflow, encode_subflow};
 use crate::tunnel::credentials::Keys;
 use crate::tunnel::stream::{Receiver, Sender};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -21,6 +22,9 @@ use tokio::task::JoinHandle;
 
 /// How long a connection waits for a stream of another WAN when it has one.
 const TOGETHER: Duration = Duration::from_millis(20);
+
+/// Bonded connections that are remembered before those that have ended are looked for.
+const FULL: usize = 64;
 
 /// The associations with one hub.
 #[derive(Debug)]
@@ -38,6 +42,8 @@ struct Shared {
     common: Common,
     /// Bonded connections that may last, each with the process of the hub that has it.
     bonds: Mutex<Vec<(Weak<Bond>, u64)>>,
+    /// Number of them at which those that have ended are taken out.
+    full: AtomicUsize,
 }
 
 /// How well an association can be used: a smaller number is better.
@@ -63,6 +69,7 @@ impl Group {
             outage: tunnel.outage,
             common: common.clone(),
             bonds: Mutex::default(),
+            full: AtomicUsize::new(FULL),
         });
         let places = 0..shared.clients.len();
         let follow = |place| tokio::spawn(follow(Arc::clone(&shared), place));
@@ -231,7 +238,11 @@ impl Shared {
             begin(&bond, leg, true);
         }
         let mut bonds = self.lock();
-        bonds.retain(|(bond, _)| bond.strong_count() > 0);
+        if bonds.len() >= self.full.load(Ordering::Relaxed) {
+            bonds.retain(|(bond, _)| bond.strong_count() > 0);
+            let full = (2 * bonds.len()).max(FULL);
+            self.full.store(full, Ordering::Relaxed);
+        }
         bonds.push((Arc::downgrade(&bond), hub));
         Some((sender, receiver))
     }

@@ -16,6 +16,8 @@ const SLACK: Duration = Duration::from_millis(300);
 const AHEAD: f64 = 64_000.0;
 /// The longest round trip that counts: after an outage QUIC measures longer ones.
 const LONGEST: Duration = Duration::from_secs(3);
+/// How long what QUIC says holds: each question copies the state of its congestion control.
+const FRESH: Duration = Duration::from_millis(2);
 
 /// A path as subflows use it; tests have their own.
 pub(super) trait Way: std::fmt::Debug + Send + Sync {
@@ -42,6 +44,16 @@ pub(crate) struct Path {
     gate: Option<Arc<Gate>>,
     knowledge: Arc<Knowledge>,
     late: Mutex<Late>,
+    seen: Mutex<Option<Seen>>,
+}
+
+/// What QUIC has said of an association.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    at: Instant,
+    rtt: Duration,
+    /// When the newest packet left that is acknowledged.
+    newest: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -76,6 +88,7 @@ impl Path {
                 since: None,
                 heard: Instant::now(),
             }),
+            seen: Mutex::default(),
         })
     }
 
@@ -83,14 +96,27 @@ impl Path {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn seen(&self, connection: &Connection) -> Seen {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match *seen {
+            Some(seen) if seen.at.elapsed() < FRESH => seen,
+            _ => {
+                let (acknowledged, _) = progress(connection);
+                *seen.insert(Seen {
+                    at: Instant::now(),
+                    rtt: acknowledged.rtt.unwrap_or_else(|| connection.rtt()),
+                    newest: acknowledged.newest,
+                })
+            }
+        }
+    }
+
     /// Its round trip now, with the queues on the way.
-    pub(crate) fn rtt(&self) -> Duration {
-        let Some(connection) = &self.connection else {
-            return self.knowledge.rtt();
-        };
-        let (acknowledged, _) = progress(connection);
-        let rtt = acknowledged.rtt.unwrap_or_else(|| connection.rtt());
-        rtt.min(LONGEST)
+    fn rtt(&self) -> Duration {
+        match &self.connection {
+            Some(connection) => self.seen(connection).rtt.min(LONGEST),
+            None => self.knowledge.rtt(),
+        }
     }
 
     /// The other box has ended it, or does not know it any more: its process has gone, and what it had.
@@ -108,7 +134,7 @@ impl Path {
     /// When the newest packet left that the other box is known to have.
     fn newest(&self) -> Option<Instant> {
         match &self.connection {
-            Some(connection) => progress(connection).0.newest,
+            Some(connection) => self.seen(connection).newest,
             None => Some(self.lock().heard),
         }
     }

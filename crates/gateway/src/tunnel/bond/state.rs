@@ -392,7 +392,7 @@ impl State {
                 }
                 let length = bytes.len() as u64;
                 match self.incoming.insert(offset, bytes) {
-                    Err(_) => return self.fail(CloseReason::Failed),
+                    Err(_) => self.fail(CloseReason::Failed),
                     Ok(true) => {
                         self.unacknowledged += length;
                         self.wakes_reader = true;

@@ -32,7 +32,7 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) enum Joined {
     /// It is the first of its connection.
-    Opens(Arc<Bond>, Sender, Receiver),
+    Opens(Arc<Bond>, Box<(Sender, Receiver)>),
     /// It is another one.
     Adds(Arc<Bond>),
     /// Its connection has ended.
@@ -83,7 +83,7 @@ impl Bonds {
                 let (bond, sender, receiver) =
                     Bond::accept(subflow.id, subflow.window, budget, self.outage);
                 inner.known.insert(key, Some(Arc::downgrade(&bond)));
-                Joined::Opens(bond, sender, receiver)
+                Joined::Opens(bond, Box::new((sender, receiver)))
             }
         }
     }
