@@ -429,6 +429,7 @@ impl Engine {
             }
             Err(why) => return cut(&mut sender, &mut receiver, why),
         };
+        sender.note_served();
         let _active = counters.connections_active.hold();
         let refuses = *self.refuses.borrow();
         if refuses || counters.connections_active.get() > most(&self.state) {
@@ -496,6 +497,7 @@ impl Engine {
             Joined::Opens(bond, halves) => {
                 let (bonded, receives) = *halves;
                 bond.attach(sender, receiver, &path, None);
+                let path = Arc::clone(&path);
                 let whole = Reached {
                     sender: bonded,
                     receiver: receives,
@@ -503,15 +505,15 @@ impl Engine {
                     way: Way::Bonded,
                     path,
                 };
-                self.connection(whole).await;
+                tokio::select! {
+                    () = self.connection(whole) => {}
+                    () = self.removed(terminal) => bond.fail(),
+                }
                 self.bonds.end(terminal, subflow.id);
             }
             Joined::Adds(bond) => bond.attach(sender, receiver, &path, None),
-            Joined::Ended => {
-                // The other box knows how by another subflow.
-                receiver.stop(CloseReason::Reset);
-                let _ = sender.finish().await;
-            }
+            // How it has ended the other box knows by another subflow, or never.
+            Joined::Ended => cut(&mut sender, &mut receiver, CloseReason::Reset),
             Joined::Unknown => cut(&mut sender, &mut receiver, CloseReason::PeerGone),
         }
     }

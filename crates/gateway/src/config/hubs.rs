@@ -52,6 +52,12 @@ impl HubAddress {
         }
     }
 
+    /// Whether both are at the same host, by the same name.
+    #[must_use]
+    pub fn is_beside(&self, other: &HubAddress) -> bool {
+        self.host == other.host
+    }
+
     /// The UDP port, and that of TCP for the fallback.
     #[must_use]
     pub const fn port(&self) -> u16 {

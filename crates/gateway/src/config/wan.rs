@@ -1,7 +1,7 @@
 //! Further WANs between the same two boxes: satellite and 5G, or two satellites.
 
 use super::link::{Link, RateSource};
-use super::net::is_interface;
+use super::net::{INTERFACE, is_interface};
 use super::read;
 use super::role::{Role, Tunnel};
 use bentpipe_document::reading::{Given, Read};
@@ -122,13 +122,25 @@ pub(super) fn read(
             let what = format!("more than {MOST} WANs besides the link");
             return wrong(name.place, what, "each connection has a subflow on each");
         }
-        if ["", super::LINK].contains(&name.value.as_str())
-            || wans.iter().any(|wan| wan.name == name.value)
-        {
+        if !is_interface(&name.value) {
+            let what = format!("{:?} is no name of a WAN", name.value);
+            return wrong(name.place, what, &format!("expected {INTERFACE}"));
+        }
+        if name.value == super::LINK || wans.iter().any(|wan| wan.name == name.value) {
             let what = format!("`{}` is the name of another WAN", name.value);
             return wrong(name.place, what, "expected a name of its own");
         }
         let port = table.port?;
+        let hubs = tunnel.map_or(&[][..], |tunnel| &tunnel.hubs);
+        let mut others = hubs.iter().enumerate();
+        if others.any(|(at, hub)| hubs[..at].iter().any(|it| it.is_beside(hub))) {
+            let what = "two hubs of `address` are at one host".to_owned();
+            return wrong(
+                port.place,
+                what,
+                "this port of that host can be one hub's only",
+            );
+        }
         let number = u16::try_from(port.value).unwrap_or(u16::MAX);
         let main = tunnel.iter().flat_map(|tunnel| {
             let hubs = tunnel.hubs.iter().map(super::HubAddress::port);
@@ -232,6 +244,13 @@ mod tests {
             (SHIP, &four, "more than 3 WANs"),
             (SHIP, &format!("{FIVE}bind = \"a b\"\n"), "is neither"),
             (SHIP, "[[wan]]\nname = \"5g\"\n", "port"),
+            (SHIP, &FIVE.replace("5g", "5 g"), "is no name of a WAN"),
+            (SHIP, &FIVE.replace("5g", "link"), "the name of another WAN"),
+            (
+                &SHIP.replace("\"192.0.2.7\"", "[\"192.0.2.7\", \"192.0.2.7:5533\"]"),
+                FIVE,
+                "two hubs of `address` are at one host",
+            ),
         ] {
             let errors = config_from_str(&format!("{text}{keys}")).unwrap_err();
             assert!(errors.to_string().contains(why), "{errors}");

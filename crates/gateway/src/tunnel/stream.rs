@@ -128,6 +128,13 @@ impl Sender {
         }
     }
 
+    /// At the hub: the request of the connection has been read.
+    pub(crate) fn note_served(&self) {
+        if let SendingHalf::Bonded(half) = &self.half {
+            half.note_served();
+        }
+    }
+
     /// True where the other box understands whose a connection is.
     pub(crate) fn names_subscriber(&self) -> bool {
         match &self.half {

@@ -227,6 +227,7 @@ impl Client {
     pub(super) fn hold_to(&self, keys: &Keys) {
         let current = self.shared.current.borrow().clone();
         if let Some(current) = current.filter(|current| !keys.peers.contains(&current.peer)) {
+            current.path.note_gone();
             current.connection.close(Close::Unlisted.code(), &[]);
         }
         if let Some(pool) = &self.shared.fallback {
@@ -298,6 +299,12 @@ impl Client {
         let up = self.shared.status.borrow().quic == Health::Up;
         let current = self.shared.current.borrow();
         up && current.as_ref().is_some_and(|it| it.process.is_some())
+    }
+
+    /// The association that stands, as bonded connections see it.
+    pub(super) fn path(&self) -> Option<Arc<bond::Path>> {
+        let current = self.shared.current.borrow();
+        current.as_ref().map(|it| Arc::clone(&it.path))
     }
 
     /// Opens a stream for a bonded connection; `None` where that is not possible.

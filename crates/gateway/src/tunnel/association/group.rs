@@ -17,12 +17,16 @@ use crate::tunnel::stream::{Receiver, Sender};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 /// How long a connection waits for a stream of another WAN when it has one.
 const TOGETHER: Duration = Duration::from_millis(20);
 
+/// Time between looks for connections that do not use an association that works.
+const JOIN: Duration = Duration::from_secs(1);
+/// Round trips that differ by less are alike to flows of UDP.
+const NEAR: Duration = Duration::from_millis(50);
 /// Bonded connections that are remembered before those that have ended are looked for.
 const FULL: usize = 64;
 
@@ -44,6 +48,10 @@ struct Shared {
     bonds: Mutex<Vec<(Weak<Bond>, u64)>>,
     /// Number of them at which those that have ended are taken out.
     full: AtomicUsize,
+    /// An association may have come.
+    changed: Notify,
+    /// The place of the one that UDP uses.
+    udp: AtomicUsize,
 }
 
 /// How well an association can be used: a smaller number is better.
@@ -70,12 +78,18 @@ impl Group {
             common: common.clone(),
             bonds: Mutex::default(),
             full: AtomicUsize::new(FULL),
+            changed: Notify::new(),
+            udp: AtomicUsize::new(0),
         });
         let places = 0..shared.clients.len();
         let follow = |place| tokio::spawn(follow(Arc::clone(&shared), place));
+        let mut tasks: Vec<_> = places.map(follow).collect();
+        if shared.clients.len() > 1 {
+            tasks.push(tokio::spawn(keep_joined(Arc::clone(&shared))));
+        }
         Group {
             hub: hub.clone(),
-            tasks: places.map(follow).collect(),
+            tasks,
             shared,
         }
     }
@@ -92,7 +106,7 @@ impl Group {
 
     /// The association that flows of UDP use.
     pub(super) fn owner(&self) -> usize {
-        self.shared.best().owner()
+        self.shared.for_udp().owner()
     }
 
     /// Says whether another hub answers, so that attempts to reach this one may be rare.
@@ -220,14 +234,13 @@ impl Shared {
         let mut usable: Vec<&Client> = self.clients.iter().filter(|it| it.bonds()).collect();
         usable.sort_by_key(|it| it.status().borrow().rtt.unwrap_or(Duration::MAX));
         let mut legs = Vec::new();
+        let several = usable.len() > 1;
         for client in usable {
             // Streams are there at once unless the hub allows no more of them.
-            let leg = match legs.is_empty() {
-                true => client.leg().await,
-                false => tokio::time::timeout(TOGETHER, client.leg())
-                    .await
-                    .ok()
-                    .flatten(),
+            let leg = client.leg();
+            let leg = match several {
+                true => tokio::time::timeout(TOGETHER, leg).await.ok().flatten(),
+                false => leg.await,
             };
             legs.extend(leg);
         }
@@ -247,20 +260,50 @@ impl Shared {
         Some((sender, receiver))
     }
 
-    /// Adds an association that has come back, or is new, to the connections that are open.
-    async fn join(&self, client: &Client) {
+    /// Adds the associations that work to the connections that are open and do not use them: one that has
+    /// come back, that is new, or that had no room for a stream before.
+    async fn join(&self) {
         let open: Vec<_> = self.lock().clone();
-        for (bond, hub) in open {
-            let Some(bond) = bond.upgrade().filter(|bond| bond.is_open()) else {
-                continue;
-            };
-            let Some(leg) = client.leg().await else {
-                return;
-            };
-            if leg.hub == hub {
-                begin(&bond, leg, false);
+        for client in self.clients.iter().filter(|it| it.bonds()) {
+            let Some(path) = client.path() else { continue };
+            for (bond, hub) in &open {
+                let Some(bond) = bond.upgrade() else { continue };
+                if !bond.is_open() || bond.uses(&path) {
+                    continue;
+                }
+                let leg = tokio::time::timeout(TOGETHER, client.leg()).await;
+                let Some(leg) = leg.ok().flatten() else { break };
+                if leg.hub == *hub {
+                    begin(&bond, leg, false);
+                }
             }
         }
+    }
+
+    /// The association that flows of UDP use: they stay while it works as well as any, unless another has
+    /// become far better, since a change gives them other ports at the hub.
+    fn for_udp(&self) -> &Client {
+        let best = self.best();
+        let place = self.udp.load(Ordering::Relaxed);
+        let Some(used) = self.clients.get(place) else {
+            return best;
+        };
+        let of = |client: &Client| {
+            let status = client.status().borrow().clone();
+            (rank(status.health), status.rtt.unwrap_or(Duration::MAX))
+        };
+        let ((used_rank, used_rtt), (best_rank, best_rtt)) = (of(used), of(best));
+        if used_rank <= best_rank
+            && used_rtt
+                <= best_rtt
+                    .saturating_mul(2)
+                    .max(best_rtt.saturating_add(NEAR))
+        {
+            return used;
+        }
+        let place = self.clients.iter().position(|it| std::ptr::eq(it, best));
+        self.udp.store(place.unwrap_or(0), Ordering::Relaxed);
+        best
     }
 }
 
@@ -281,20 +324,19 @@ async fn follow(shared: Arc<Shared>, place: usize) {
         return;
     };
     let mut status = client.status();
-    let mut associations = 0;
-    let several = shared.clients.len() > 1;
     loop {
-        let (health, made) = {
-            let status = status.borrow_and_update();
-            (status.health, status.associations)
-        };
         shared.show();
-        if several && health == Health::Up && made != associations {
-            associations = made;
-            shared.join(client).await;
-        }
+        shared.changed.notify_one();
         if status.changed().await.is_err() {
             return;
         }
+    }
+}
+
+/// Keeps connections on all associations that work until it is cancelled.
+async fn keep_joined(shared: Arc<Shared>) {
+    loop {
+        let _ = tokio::time::timeout(JOIN, shared.changed.notified()).await;
+        shared.join().await;
     }
 }

@@ -248,6 +248,7 @@ impl Server {
         *self.shared.server() = server;
         for association in self.associations() {
             if !keys.peers.contains(&association.peer) {
+                association.path.note_gone();
                 association.connection.close(Close::Unlisted.code(), &[]);
             }
         }
@@ -398,8 +399,12 @@ impl Shared {
         };
         let connections = self.connections;
         let mut welcome = Welcome { connections }.encode().to_vec();
-        welcome.push(UNDERSTANDS_SUBSCRIBERS | CARRIES_BONDS | udp);
-        welcome.extend(self.process.to_be_bytes());
+        if self.sending.wan().is_some() {
+            welcome.push(UNDERSTANDS_SUBSCRIBERS | CARRIES_BONDS | udp);
+            welcome.extend(self.process.to_be_bytes());
+        } else {
+            welcome.push(UNDERSTANDS_SUBSCRIBERS | udp);
+        }
         greet(connecting, welcome, connections, gate, &self.sending).await
     }
 
@@ -478,6 +483,7 @@ impl Shared {
             let drains = old.hello.lineage == new.hello.lineage
                 && old.hello.generation < new.hello.generation;
             if !drains {
+                old.path.note_gone();
                 old.connection.close(Close::Replaced.code(), &[]);
             }
         }

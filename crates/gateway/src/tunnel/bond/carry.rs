@@ -51,6 +51,10 @@ impl Subflow {
         if let Err(why) = ended {
             sender.cut(why);
             receiver.stop(why);
+            if self.path.stands() {
+                // The other box, or this one, has given up the connection.
+                self.bond.change(|state| state.fail(why));
+            }
             self.bond.lose(self.index, self.path.is_gone());
         }
     }
@@ -87,9 +91,13 @@ impl Subflow {
         let share = bond.share();
         let mut turn = pin!(lane.turn(MOST, share));
         let grant = loop {
+            let now = Instant::now();
+            let timer = bond.change(|state| state.timer(now));
+            let timer = timer.unwrap_or(now + ENDING);
             tokio::select! {
                 biased;
                 grant = &mut turn => break grant,
+                () = tokio::time::sleep_until(timer.into()) => wake.notify_one(),
                 () = wake.notified() => {
                     let frame = bond.change(|state| state.control(index, Instant::now()));
                     if let Some(frame) = frame {

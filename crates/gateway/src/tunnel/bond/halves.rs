@@ -7,7 +7,6 @@ use crate::tunnel::sharing::Subscriber;
 use crate::usage::Member;
 use bytes::Bytes;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The sending half.
 #[derive(Debug)]
@@ -73,6 +72,11 @@ impl BondSender {
         self.0.classify(urgency, subscriber, of);
     }
 
+    /// At the hub: its request has been read.
+    pub(crate) fn note_served(&self) {
+        self.0.note_served();
+    }
+
     /// What tells how it ends.
     pub(crate) fn end(&self) -> BondEnd {
         BondEnd(Arc::clone(&self.0))
@@ -111,7 +115,7 @@ impl BondReceiver {
                 if let Some(why) = state.reset {
                     return Some(Err(why));
                 }
-                if let Some(bytes) = state.receive(most, Instant::now()) {
+                if let Some(bytes) = state.receive(most) {
                     return Some(Ok(Some(bytes)));
                 }
                 if state.incoming.is_taken() {

@@ -7,6 +7,9 @@ use super::frame::{Acknowledgement, RANGES};
 use bytes::{Buf as _, Bytes};
 use std::collections::BTreeMap;
 
+/// Most parts that wait for others before them. What would be one more is dropped, and comes again.
+const PARTS: usize = 4096;
+
 /// The other box has sent what it may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Violation;
@@ -38,7 +41,7 @@ impl Incoming {
         }
     }
 
-    /// Takes bytes from an offset on; false where all of them were here already.
+    /// Takes bytes from an offset on; false where nothing of them is new, or taken.
     ///
     /// # Errors
     /// They lie beyond the limit or the end.
@@ -69,6 +72,9 @@ impl Incoming {
             let room = next.map_or(u64::MAX, |next| next - at);
             if room == 0 {
                 continue;
+            }
+            if self.parts.len() >= PARTS && at != self.reached {
+                break;
             }
             let room = usize::try_from(room).unwrap_or(usize::MAX);
             let now = bytes.split_to(room.min(bytes.len()));

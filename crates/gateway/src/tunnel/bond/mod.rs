@@ -78,7 +78,7 @@ impl Bond {
         id[8..].copy_from_slice(&super::transport::random().to_be_bytes());
         Bond::start(
             id,
-            State::new(FIRST, budget.promise(), None),
+            State::new(FIRST, budget.promise(), None, Instant::now()),
             budget,
             outage,
         )
@@ -91,7 +91,7 @@ impl Bond {
         budget: &Arc<Budget>,
         outage: Duration,
     ) -> (Arc<Bond>, Sender, Receiver) {
-        let state = State::new(takes, budget.promise(), Some(FIRST));
+        let state = State::new(takes, budget.promise(), Some(FIRST), Instant::now());
         Bond::start(id, state, budget, outage)
     }
 
@@ -194,6 +194,17 @@ impl Bond {
         tokio::spawn(carried.carry(sender, receiver, request));
     }
 
+    /// At the hub: its request has been read.
+    pub(crate) fn note_served(&self) {
+        self.change(|state| state.is_served = true);
+    }
+
+    /// Whether it has a subflow on this path.
+    pub(crate) fn uses(&self, path: &Arc<Path>) -> bool {
+        let path: Arc<dyn path::Way> = Arc::clone(path) as _;
+        self.lock().uses(&path)
+    }
+
     /// This box ends it.
     pub(crate) fn fail(&self) {
         self.change(|state| state.fail(CloseReason::PeerGone));
@@ -206,12 +217,15 @@ impl Bond {
         let (is_alone, waits) = self.change(|state| {
             state.lost(index, now);
             state.is_gone |= gone;
-            (state.lives() == 0, state.is_known && !state.is_gone)
+            let waits = state.is_served && state.is_known && !state.is_gone;
+            let until = state.heard() + self.outage;
+            let patience = until.saturating_duration_since(now);
+            (state.lives() == 0, Some(patience).filter(|_| waits))
         });
         if !is_alone {
             return;
         }
-        let patience = if waits { self.outage } else { Duration::ZERO };
+        let patience = waits.unwrap_or_default();
         let bond = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(patience).await;

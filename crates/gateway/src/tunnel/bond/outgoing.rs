@@ -133,13 +133,15 @@ impl Outgoing {
                 continue;
             };
             let length = piece.bytes.len() as u64;
-            if left >= length {
-                left -= length;
-                continue;
-            }
-            if not == Some(by) && !alone {
-                left = 0;
-                continue;
+            match not {
+                // The others do not take it.
+                Some(other) if other != by => return Some((at, 0)),
+                Some(_) if !alone => continue,
+                _ if left >= length => {
+                    left -= length;
+                    continue;
+                }
+                _ => {}
             }
             let begin = piece.offset + left;
             return (begin < self.limit).then_some((at, left));

@@ -6,6 +6,7 @@ use crate::tunnel::known::Knowledge;
 use crate::tunnel::sharing::Gate;
 use bentpipe_units::Rate;
 use quinn::{Connection, ConnectionError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,8 @@ const AHEAD: f64 = 64_000.0;
 const LONGEST: Duration = Duration::from_secs(3);
 /// How long what QUIC says holds: each question copies the state of its congestion control.
 const FRESH: Duration = Duration::from_millis(2);
+/// Time between two questions whether the fallback works again.
+const ASK: Duration = Duration::from_millis(500);
 
 /// A path as subflows use it; tests have their own.
 pub(super) trait Way: std::fmt::Debug + Send + Sync {
@@ -34,6 +37,8 @@ pub(super) trait Way: std::fmt::Debug + Send + Sync {
     fn note_overdue(&self, left: Instant, now: Instant);
     /// Whether it does not deliver, for all that is known.
     fn is_late(&self) -> bool;
+    /// Whether it is late and somebody is to ask now whether it works again.
+    fn asks(&self, now: Instant) -> bool;
 }
 
 /// A way to the other box that bonded connections share.
@@ -44,6 +49,8 @@ pub(crate) struct Path {
     gate: Option<Arc<Gate>>,
     knowledge: Arc<Knowledge>,
     late: Mutex<Late>,
+    /// This box has ended it because the other one has gone.
+    gone: AtomicBool,
     seen: Mutex<Option<Seen>>,
 }
 
@@ -60,8 +67,9 @@ struct Seen {
 struct Late {
     /// When it was last found that it does not deliver.
     since: Option<Instant>,
-    /// When something arrived by the fallback.
+    /// When something arrived by the fallback, and when it was last asked whether it works.
     heard: Instant,
+    asked: Option<Instant>,
 }
 
 impl Path {
@@ -87,7 +95,9 @@ impl Path {
             late: Mutex::new(Late {
                 since: None,
                 heard: Instant::now(),
+                asked: None,
             }),
+            gone: AtomicBool::new(false),
             seen: Mutex::default(),
         })
     }
@@ -119,8 +129,23 @@ impl Path {
         }
     }
 
+    /// This box ends it, and what it has carried: the process of the other one has gone, or is not known
+    /// any more.
+    pub(crate) fn note_gone(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
+    /// The association stands.
+    pub(super) fn stands(&self) -> bool {
+        let connection = self.connection.as_ref();
+        connection.is_some_and(|it| it.close_reason().is_none())
+    }
+
     /// The other box has ended it, or does not know it any more: its process has gone, and what it had.
     pub(super) fn is_gone(&self) -> bool {
+        if self.gone.load(Ordering::Relaxed) {
+            return true;
+        }
         let reason = self.connection.as_ref().and_then(Connection::close_reason);
         match reason {
             Some(ConnectionError::ApplicationClosed(close)) => {
@@ -180,5 +205,20 @@ impl Way for Path {
             self.lock().since = None;
         }
         is_late
+    }
+
+    /// Heartbeats ask it of an association.
+    fn asks(&self, now: Instant) -> bool {
+        if self.connection.is_some() || !self.is_late() {
+            return false;
+        }
+        let mut late = self.lock();
+        let due = late
+            .asked
+            .is_none_or(|at| now.saturating_duration_since(at) >= ASK);
+        if due {
+            late.asked = Some(now);
+        }
+        due
     }
 }

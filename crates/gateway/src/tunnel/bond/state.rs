@@ -29,8 +29,6 @@ const ACK_BYTES: u64 = 32 << 10;
 const ACK_DELAY: Duration = Duration::from_millis(15);
 /// Time between looks at a path that has not delivered, while something waits for it.
 const LOOK: Duration = Duration::from_millis(100);
-/// Time between two questions whether it does again.
-const PROBE: Duration = Duration::from_millis(500);
 
 /// One way of the connection.
 #[derive(Debug)]
@@ -43,8 +41,6 @@ pub(super) struct Subflow {
     /// Frames that go before all others.
     control: VecDeque<Frame>,
     heard: Instant,
-    /// When it was last asked whether it works again.
-    probed: Option<Instant>,
     meter: Meter,
 }
 
@@ -74,6 +70,8 @@ pub(super) struct State {
     pub(super) is_known: bool,
     /// It has gone.
     pub(super) is_gone: bool,
+    /// The request is known. Without it the connection ends with its last subflow.
+    pub(super) is_served: bool,
     /// When an acknowledgement is due, and over which subflow it has to go, if over one.
     ack: Option<Instant>,
     ack_by: Option<Index>,
@@ -86,7 +84,8 @@ pub(super) struct State {
     unwanted: Option<CloseReason>,
     /// The connection is lost.
     pub(super) failed: Option<CloseReason>,
-    /// When the last subflow was lost.
+    /// When something arrived last, and when the last subflow was lost.
+    heard: Instant,
     alone: Option<Instant>,
     /// What half of the connection is to look, and what waits for its end.
     pub(super) wakes_reader: bool,
@@ -96,7 +95,12 @@ pub(super) struct State {
 impl State {
     /// `takes` is what the other box takes at the start, and `promise` what this one does, unless
     /// `window` says otherwise.
-    pub(super) fn new(takes: u64, mut promise: Promise, window: Option<u64>) -> State {
+    pub(super) fn new(
+        takes: u64,
+        mut promise: Promise,
+        window: Option<u64>,
+        now: Instant,
+    ) -> State {
         let promised = promise.renew();
         State {
             outgoing: Outgoing::new(takes),
@@ -106,6 +110,7 @@ impl State {
             window: promised,
             is_known: false,
             is_gone: false,
+            is_served: window.is_none(),
             ack: None,
             ack_by: None,
             unacknowledged: 0,
@@ -114,6 +119,7 @@ impl State {
             cut: None,
             unwanted: None,
             failed: None,
+            heard: now,
             alone: None,
             wakes_reader: false,
             wakes_ends: false,
@@ -136,12 +142,21 @@ impl State {
             wake: Arc::clone(&wake),
             control: cut.into_iter().chain(stop).collect(),
             heard: now,
-            probed: None,
             meter: Meter::default(),
         });
         self.alone = None;
+        self.is_gone = false;
+        self.tell_again(now);
         self.wake_all();
         (self.subflows.len() - 1, wake)
+    }
+
+    /// What a subflow that was lost may have carried is said again.
+    fn tell_again(&mut self, now: Instant) {
+        if self.is_known && !self.has_arrived() {
+            self.ack = Some(now);
+            self.ack_by = None;
+        }
     }
 
     pub(super) fn wake_all(&self) {
@@ -154,9 +169,19 @@ impl State {
         self.subflows.iter().filter(|it| it.lives)
     }
 
+    /// Whether one that lives is on this path.
+    pub(super) fn uses(&self, path: &Arc<dyn Way>) -> bool {
+        self.living().any(|it| Arc::ptr_eq(&it.path, path))
+    }
+
     /// Number of subflows that live.
     pub(super) fn lives(&self) -> usize {
         self.living().count()
+    }
+
+    /// When something arrived last.
+    pub(super) const fn heard(&self) -> Instant {
+        self.heard
     }
 
     /// Since when there has been none.
@@ -258,7 +283,6 @@ impl State {
         if let Some(why) = self.failed {
             return Next::Fail(why);
         }
-        self.expire(now);
         if let Some(frame) = self.control(by, now) {
             return Next::Frame(frame);
         }
@@ -275,31 +299,25 @@ impl State {
         {
             return Next::Frame(Frame::End(end));
         }
-        if self.probes(by, now) {
+        let subflow = self.subflows.get(by);
+        if subflow.is_some_and(|it| it.path.asks(now)) {
             return Next::Frame(Frame::Ack(self.acknowledgement()));
         }
-        let ack = self.ack.filter(|_| self.acknowledges(by, now));
-        let overdue = self.outgoing.next_overdue().filter(|_| self.lives() > 1);
         // A path that works again, and one that changes its delay, wake nobody.
         let is_late = self.subflows.get(by).is_some_and(|it| it.path.is_late());
         let waits = self.outgoing.waiting() > 0 || self.outgoing.has_end() || is_late;
         let look = waits.then(|| now + LOOK);
-        Next::Wait(ack.into_iter().chain(overdue).chain(look).min())
+        Next::Wait(self.timer(now).into_iter().chain(look).min())
     }
 
-    /// Whether a path that does not deliver is to be asked whether it does again: nothing else is sent
-    /// over it.
-    fn probes(&mut self, by: Index, now: Instant) -> bool {
-        let Some(subflow) = self.subflows.get_mut(by).filter(|it| it.path.is_late()) else {
-            return false;
-        };
-        let due = subflow
-            .probed
-            .is_none_or(|at| now.saturating_duration_since(at) >= PROBE);
-        if due {
-            subflow.probed = Some(now);
-        }
-        due
+    /// When an acknowledgement, or what is overdue, has to be looked at. All subflows wake for it: which
+    /// one it concerns may change until then.
+    pub(super) fn timer(&self, now: Instant) -> Option<Instant> {
+        let ack = self
+            .ack
+            .map(|at| if at > now { at } else { now + ACK_DELAY });
+        let overdue = self.outgoing.next_overdue().filter(|_| self.lives() > 1);
+        ack.into_iter().chain(overdue).min()
     }
 
     /// Whether there is data for subflow `by`.
@@ -312,6 +330,7 @@ impl State {
 
     /// A frame without data that subflow `by` is to send now.
     pub(super) fn control(&mut self, by: Index, now: Instant) -> Option<Frame> {
+        self.expire(now);
         let subflow = self.subflows.get_mut(by)?;
         if let Some(frame) = subflow.control.pop_front() {
             return Some(frame);
@@ -348,7 +367,7 @@ impl State {
         let fastest = living()
             .filter(|(_, it)| lately(it))
             .min_by_key(|(_, it)| it.path.delay());
-        let last = || living().max_by_key(|(_, it)| it.heard);
+        let last = || living().max_by_key(|(_, it)| (!it.path.is_late(), it.heard));
         fastest.or_else(last).is_some_and(|(at, _)| at == by)
     }
 
@@ -381,9 +400,13 @@ impl State {
     /// Takes a frame that has arrived by subflow `by`.
     pub(super) fn arrived(&mut self, by: Index, frame: Frame, now: Instant) {
         self.is_known = true;
+        self.heard = now;
         if let Some(subflow) = self.subflows.get_mut(by) {
-            subflow.heard = now;
             subflow.path.note_heard(now);
+            // One over which the other box only asks whether it works may do so in one direction.
+            if !matches!(frame, Frame::Ack(_)) {
+                subflow.heard = now;
+            }
         }
         match frame {
             Frame::Data { offset, bytes } => {
@@ -455,12 +478,14 @@ impl State {
     }
 
     /// The next bytes for the host, at most `most`.
-    pub(super) fn receive(&mut self, most: usize, now: Instant) -> Option<Bytes> {
+    pub(super) fn receive(&mut self, most: usize) -> Option<Bytes> {
         let bytes = self.incoming.take(most)?;
         if self.incoming.allowed() < self.window / 2 && !self.incoming.is_complete() {
             self.window = self.promise.renew();
             self.incoming.allow(self.window);
-            self.ack_at(now);
+            // The other box may wait for it and have nothing to send, so that nobody would miss it.
+            let ack = Frame::Ack(self.acknowledgement());
+            self.tell(&ack);
         }
         Some(bytes)
     }
@@ -516,6 +541,7 @@ impl State {
         if self.lives() == 0 {
             self.alone = Some(now);
         }
+        self.tell_again(now);
         self.wake_all();
     }
 

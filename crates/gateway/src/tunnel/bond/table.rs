@@ -9,8 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Connections that have ended and are remembered, since a subflow of one may come late.
-const REMEMBERED: usize = 65_536;
+/// Connections of a terminal that have ended and are remembered, since a subflow of one may come late.
+const REMEMBERED: usize = 16_384;
 
 /// The bonded connections of all terminals.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Bonds {
 struct Inner {
     /// `None` is one that has ended.
     known: HashMap<(PublicKey, BondId), Option<Weak<Bond>>>,
-    ended: VecDeque<(PublicKey, BondId)>,
+    ended: HashMap<PublicKey, VecDeque<BondId>>,
 }
 
 /// What becomes of a subflow.
@@ -100,11 +100,13 @@ impl Bonds {
     pub(crate) fn end(&self, peer: PublicKey, id: BondId) {
         let mut inner = self.lock();
         inner.known.insert((peer, id), None);
-        inner.ended.push_back((peer, id));
-        while inner.ended.len() > REMEMBERED {
-            if let Some(old) = inner.ended.pop_front() {
-                inner.known.remove(&old);
-            }
+        let ended = inner.ended.entry(peer).or_default();
+        ended.push_back(id);
+        let old = (ended.len() > REMEMBERED)
+            .then(|| ended.pop_front())
+            .flatten();
+        if let Some(old) = old {
+            inner.known.remove(&(peer, old));
         }
     }
 }

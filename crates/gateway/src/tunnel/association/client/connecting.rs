@@ -59,7 +59,10 @@ impl Shared {
     /// One attempt: both handshakes, at the addresses that the hub may have, and the greeting with the
     /// first that answers.
     pub(super) async fn connect(self: &Arc<Shared>) -> Result<Made, Failure> {
-        let addresses = self.target.addresses().await;
+        let mut addresses = self.target.addresses().await;
+        if let Some(Bind::Address(own)) = self.uplink.bind {
+            addresses.retain(|address| address.is_ipv4() == own.is_ipv4());
+        }
         if addresses.is_empty() {
             return Err(Failure::new("its name is not resolved"));
         }

@@ -19,6 +19,8 @@ struct Seen {
     rate: f64,
     /// When the newest packet left that is acknowledged; and when the path was last late.
     newest: Mutex<(Option<Instant>, Option<Instant>)>,
+    /// When it was last asked whether it works.
+    asked: Mutex<Option<Instant>>,
     /// Time that what waits before the path takes.
     waits: Mutex<Duration>,
 }
@@ -45,6 +47,15 @@ impl Way for Seen {
         if seen.0.is_none_or(|newest| newest <= left) {
             seen.1 = Some(now);
         }
+    }
+    fn asks(&self, now: Instant) -> bool {
+        let mut asked = self.asked.lock().unwrap();
+        let due = asked.is_none_or(|at| now - at >= Duration::from_millis(500));
+        let asks = due && self.is_late();
+        if asks {
+            *asked = Some(now);
+        }
+        asks
     }
     fn is_late(&self) -> bool {
         let seen = self.lock();
@@ -115,6 +126,8 @@ struct Bed {
     /// there were by then.
     got: Vec<(Duration, u64)>,
     received: Vec<u8>,
+    /// The terminal's host reads nothing.
+    pauses: bool,
 }
 
 impl Bed {
@@ -122,14 +135,15 @@ impl Bed {
     fn new(paths: &[(f64, u64)]) -> Bed {
         let begin = Instant::now();
         let budget = Budget::new(256 << 20, 256 << 20, 6 << 20);
-        let terminal = State::new(FIRST, budget.promise(), None);
-        let hub = State::new(terminal.window(), budget.promise(), Some(FIRST));
+        let terminal = State::new(FIRST, budget.promise(), None, begin);
+        let hub = State::new(terminal.window(), budget.promise(), Some(FIRST), begin);
         let boxes = [hub, terminal].map(|mut state| {
             let pipes = paths.iter().map(|(rate, delay)| {
                 let seen = Arc::new(Seen {
                     delay: Duration::from_millis(*delay),
                     rate: rate * 1e6 / 8.0,
                     newest: Mutex::default(),
+                    asked: Mutex::default(),
                     waits: Mutex::default(),
                 });
                 state.add(Arc::clone(&seen) as Arc<dyn Way>, begin);
@@ -144,6 +158,7 @@ impl Bed {
             boxes,
             got: Vec::new(),
             received: Vec::new(),
+            pauses: false,
         }
     }
 
@@ -194,7 +209,9 @@ impl Bed {
             }
         }
         let terminal = &mut self.boxes[1].state;
-        while let Some(bytes) = terminal.receive(1 << 20, now) {
+        while !self.pauses
+            && let Some(bytes) = terminal.receive(1 << 20)
+        {
             self.received.extend_from_slice(&bytes);
         }
         let total = self.received.len() as u64;
@@ -284,6 +301,46 @@ fn a_path_that_comes_back_is_used_again() {
     let (took, gap) = bed.transfer(30_000_000);
     // 3 s without 10 of 15 Mbit/s, and what was under way twice.
     assert!(gap < 1.5 && took < 16.0 + 2.0 + 2.5, "{took} s, {gap} s");
+}
+
+/// A host that has paused reads on just when the path is lost that would say so: the other box has
+/// nothing to send, and would miss nothing.
+#[test]
+fn a_window_that_opens_is_known_whatever_path_is_lost() {
+    for gone in 0..2 {
+        let mut bed = Bed::new(&[SATELLITE, FIVE_G]);
+        bed.pauses = true;
+        let data = Bytes::from(vec![7; 12_000_000]);
+        let mut left = data.clone();
+        for at in 0..60_000 {
+            let hub = &mut bed.boxes[0].state;
+            let room = usize::try_from(hub.room()).unwrap().min(left.len());
+            hub.outgoing.push(left.split_to(room));
+            if at == 20_000 {
+                bed.kill(gone, 20.0, 1_000.0);
+                bed.pauses = false;
+            }
+            bed.tick();
+        }
+        assert_eq!(bed.received.len(), data.len(), "without {gone}");
+    }
+}
+
+/// What a path has not delivered goes over the other also where the other is slower and has little to do.
+#[test]
+fn what_is_overdue_on_the_faster_path_is_taken_by_the_slower() {
+    let now = Instant::now();
+    let mut bed = Bed::new(&[SATELLITE, FIVE_G]);
+    let hub = &mut bed.boxes[0].state;
+    hub.outgoing.push(Bytes::from_static(b"request"));
+    assert_eq!(hub.next(1, now), Next::Data);
+    hub.take(1, 100, now).unwrap();
+    // Newer packets have arrived, so that the path is not late.
+    bed.boxes[0].pipes[1].seen.lock().0 = Some(now + Duration::from_secs(1));
+    let later = now + Duration::from_secs(2);
+    let hub = &mut bed.boxes[0].state;
+    assert_eq!(hub.next(0, later), Next::Data);
+    assert_eq!(hub.take(0, 100, later).unwrap().0, 0);
 }
 
 #[test]
