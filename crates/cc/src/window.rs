@@ -57,7 +57,7 @@ pub struct Window {
 pub const CWND_LIMIT: Segments = (1u64 << 30) as f64;
 
 /// What a controller requests of the transport besides moving the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Actions {
     /// Send the first unacknowledged segment again now, without waiting for
     /// more duplicate ACKs (Vegas).
@@ -66,7 +66,7 @@ pub struct Actions {
     pub repeat_all: bool,
     /// Send these low-priority packets from now on; they replace what is left
     /// of an earlier request.
-    pub probes: Option<Probes>,
+    pub probes: Option<Box<Probes>>,
     /// Send the next so many new segments at low priority (Fast Start).
     pub low_priority: u32,
     /// The retransmission timeout that was just reported does not double the

@@ -69,7 +69,7 @@ pub(crate) fn main(args: &args::Trace, out: &mut Output) -> Result<Status, Failu
 
 /// The timeline with the jitter of the link, where formats have a word for it.
 fn varying(link: &Link, timeline: Arc<Timeline>) -> Result<Arc<Timeline>, Failure> {
-    match link.jitter.as_ref().map(JitterSettings::spread) {
+    match link.jitter.as_deref().map(JitterSettings::spread) {
         None => Ok(timeline),
         Some(Some(spread)) => Ok(Arc::new((*timeline).clone().with_jitter(spread))),
         Some(None) => {

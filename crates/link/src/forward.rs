@@ -7,7 +7,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `in_flight.rs` | what a link's ring holds of a packet |
+//! | `in_flight.rs` | what a link holds of a packet |
 //! | `paths.rs` | routes, and when they change |
 //! | `lookahead.rs` | links that are offered packets before these arrive |
 //! | `network.rs` | one hop: admission, arrival, the next link |

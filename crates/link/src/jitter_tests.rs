@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Limit, Link, LinkPlan, LinkSettings, PacketMeta, QueueSettings, Verdict};
+use crate::testing::Link;
+use crate::{Limit, LinkPlan, LinkSettings, PacketMeta, QueueSettings, Verdict};
 use bentpipe_units::{Rate, math};
 use proptest::prelude::*;
 

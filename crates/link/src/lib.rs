@@ -1,7 +1,7 @@
 //! Links: queue, transmitter, propagation, channel.
 //!
-//! A [`Link`] is one direction between two nodes. Packets in flight stay in its
-//! own ring, so that only the next arrival needs an entry in an event queue. A
+//! A [`Link`] is one direction between two nodes. Packets in flight stay on it in
+//! their order, so that only the next arrival needs an entry in an event queue. A
 //! link reads no clock and is independent of the packet format: virtual time
 //! drives it in the simulator, the wall clock in an emulator, with the same
 //! drops for the same seed and arrivals. [`Link::build`] builds it from a
@@ -33,10 +33,13 @@ mod link;
 pub mod medium;
 mod modcod;
 mod packet;
+mod pool;
 mod queue;
 mod ring;
 mod settings;
 pub mod slots;
+#[cfg(test)]
+mod testing;
 mod timed;
 mod timeline;
 pub mod trace;
@@ -52,6 +55,7 @@ pub use jitter::{DelayDistribution, JitterSettings};
 pub use link::{Link, LinkPlan};
 pub use modcod::{DVB_S2, ModCod, ModCodError};
 pub use packet::{Admission, PacketMeta, Verdict};
+pub use pool::PacketPool;
 pub use queue::*;
 pub use settings::{ChannelSettings, Limit, LinkConflict, LinkSettings};
 pub use slots::{SlotSettings, Way};

@@ -12,10 +12,11 @@ pub use build::LinkPlan;
 
 use crate::channel::Channel;
 use crate::delays::DelayHistogram;
+use crate::pool::Train;
 use crate::queue::{AdmissionRule, Decision, QueueState, Red};
 use crate::ring::Ring;
 use crate::transmitter::Transmitter;
-use crate::{Admission, Counters, PacketMeta, Verdict};
+use crate::{Admission, Counters, PacketMeta, PacketPool, Verdict};
 use backlog::Backlog;
 use bentpipe_units::{Duration, Time};
 use event_driven::EventDriven;
@@ -37,7 +38,7 @@ enum Service<P> {
     /// Precomputed; RED decides over arriving packets.
     Red(Box<Red>),
     /// Precomputed, on a link with a timeline.
-    Scheduled(Box<Scheduled>),
+    Scheduled(Box<Scheduled<P>>),
     /// The transmitter takes packets from a queue.
     EventDriven(Box<EventDriven<P>>),
     /// A medium takes packets from a queue.
@@ -45,11 +46,16 @@ enum Service<P> {
 }
 
 /// A link that carries packets of type `P` (a handle, or a whole packet).
+///
+/// Where queue, transmitter and channel decide over a packet on its arrival and the delay does not
+/// vary, packets on their way are in a [`PacketPool`] that all links of a network share, and which
+/// is handed in; other links keep them themselves.
 #[derive(Clone, Debug)]
 pub struct Link<P> {
     propagation: Duration,
     transmitter: Transmitter,
-    carried: Ring<Carried<P>>,
+    /// Packets whose transmission has begun, of a link that has no ring for them.
+    carried: Train,
     /// Waiting packets of a precomputed link.
     backlog: Backlog,
     service: Service<P>,
@@ -61,10 +67,16 @@ pub struct Link<P> {
 
 impl<P: Copy> Link<P> {
     /// Offers a packet at `now`. Calls must not go back in time.
-    pub fn offer(&mut self, now: Time, packet: P, meta: PacketMeta) -> Verdict {
+    pub fn offer(
+        &mut self,
+        pool: &mut PacketPool<P>,
+        now: Time,
+        packet: P,
+        meta: PacketMeta,
+    ) -> Verdict {
         match self.admit(now, meta) {
             Admission::Arrives { at, marked } => {
-                self.carry(at, packet);
+                self.carry(pool, at, packet);
                 if marked {
                     Verdict::Marked
                 } else {
@@ -95,6 +107,8 @@ impl<P: Copy> Link<P> {
                 let verdict = Verdict::QueueDrop;
                 return Admission::Lost { verdict, at: now };
             }
+        } else {
+            self.backlog.clear();
         }
         self.transmit(now, meta.bytes, waits, false)
     }
@@ -167,69 +181,110 @@ impl<P: Copy> Link<P> {
     /// last and arrives at `arrival`. True if it is the next one to arrive.
     // Once a hop, as `admit`.
     #[inline(always)]
-    pub fn carry(&mut self, arrival: Time, packet: P) -> bool {
+    pub fn carry(&mut self, pool: &mut PacketPool<P>, arrival: Time, packet: P) -> bool {
         if matches!(self.service, Service::Scheduled(_)) {
             return self.carry_scheduled(arrival, packet);
         }
-        let only = self.carried.is_empty();
-        self.carried.push_back(Carried { arrival, packet });
-        only
+        self.carried.push(pool, arrival, packet)
     }
 
     /// When the packet at the head arrives at the far end.
     #[must_use]
     #[inline]
-    pub fn next_arrival(&self) -> Option<Time> {
-        self.carried.front().map(|c| c.arrival)
+    pub fn next_arrival(&self, pool: &PacketPool<P>) -> Option<Time> {
+        match self.uses_pool() {
+            true => self.carried.next_arrival(pool),
+            false => self.ring_arrival(),
+        }
+    }
+
+    /// The same of a link that keeps its packets itself.
+    #[inline]
+    fn ring_arrival(&self) -> Option<Time> {
+        Some(self.ring()?.front()?.arrival)
     }
 
     /// Takes the packet at the head off a precomputed link, if it has arrived by
-    /// `now`: where routes change it may have been overtaken. An event-driven
-    /// link has [`Link::deliver_due`].
+    /// `now`: where routes change it may have been overtaken. With it comes when the next one
+    /// arrives. An event-driven link has [`Link::deliver_due`].
+    #[inline(always)]
+    pub fn deliver(&mut self, pool: &mut PacketPool<P>, now: Time) -> Option<(P, Option<Time>)> {
+        if self.uses_pool() {
+            self.carried.pop(pool, now)
+        } else {
+            Some((self.leave_ring(now)?, self.ring_arrival()))
+        }
+    }
+
+    /// True if the packets on it are in the network's pool: decided ahead, and in order.
+    #[inline(always)]
+    pub(crate) fn uses_pool(&self) -> bool {
+        matches!(self.service, Service::DropTail | Service::Red(_))
+    }
+
+    /// The same of a link that keeps its packets itself.
     #[inline]
-    pub fn deliver(&mut self, now: Time) -> Option<P> {
-        let head = *self.carried.front()?;
+    fn leave_ring(&mut self, now: Time) -> Option<P> {
+        let ring = match &mut self.service {
+            Service::Scheduled(service) => &mut service.carried,
+            Service::EventDriven(server) => &mut server.carried,
+            Service::Port(port) => &mut port.carried,
+            Service::DropTail | Service::Red(_) => return None,
+        };
+        let head = *ring.front()?;
         if head.arrival > now {
             return None;
         }
-        self.carried.drop_front();
+        ring.drop_front();
         Some(head.packet)
+    }
+
+    /// The packets on a link that keeps them itself.
+    #[inline]
+    fn ring(&self) -> Option<&Ring<Carried<P>>> {
+        match &self.service {
+            Service::Scheduled(service) => Some(&service.carried),
+            Service::EventDriven(server) => Some(&server.carried),
+            Service::Port(port) => Some(&port.carried),
+            Service::DropTail | Service::Red(_) => None,
+        }
     }
 
     /// Packets that have left at the far end, or that were admitted and not
     /// carried.
     #[must_use]
-    pub fn delivered(&self) -> u64 {
+    pub fn delivered(&self, pool: &PacketPool<P>) -> u64 {
         let c = &self.counters;
         let lost = c.queue_drops + c.channel_losses + c.outage_losses;
-        c.offered - lost - self.in_flight() as u64
+        c.offered - lost - self.in_flight(pool) as u64
     }
 
     /// Packets whose transmission has begun that have not arrived yet and when
     /// they will, the next first.
-    pub fn under_way(&self) -> impl Iterator<Item = (Time, &P)> {
-        self.carried.iter().map(|c| (c.arrival, &c.packet))
+    pub fn under_way<'a>(&'a self, pool: &'a PacketPool<P>) -> impl Iterator<Item = (Time, &'a P)> {
+        let ring = self.ring().into_iter().flat_map(Ring::iter);
+        let ring = ring.map(|c| (c.arrival, &c.packet));
+        ring.chain(self.carried.iter(pool))
     }
 
     /// When the transmission of each of the packets of [`Link::under_way`]
     /// ends.
-    pub fn sent(&self) -> impl Iterator<Item = Time> {
-        let ring = self.carried.len();
-        self.carried.iter().enumerate().map(move |(place, c)| {
+    pub fn sent<'a>(&'a self, pool: &'a PacketPool<P>) -> impl Iterator<Item = Time> {
+        let under_way = self.under_way(pool).enumerate();
+        under_way.map(|(place, (arrival, _))| {
             let sent = match &self.service {
-                Service::Scheduled(service) => service.sent(place, ring),
+                Service::Scheduled(service) => service.sent(place),
                 _ => self.timed().and_then(|timed| timed.sent(place)),
             };
-            sent.unwrap_or_else(|| Time::ZERO + c.arrival.since(Time::ZERO + self.propagation))
+            sent.unwrap_or_else(|| Time::ZERO + arrival.since(Time::ZERO + self.propagation))
         })
     }
 
     /// Packets in the queue, in transmission or in propagation: those that
     /// will arrive and, on a link with a timeline, those that will be lost.
     #[must_use]
-    #[inline]
-    pub fn in_flight(&self) -> usize {
-        self.carried.len() + self.inside()
+    pub fn in_flight(&self, pool: &PacketPool<P>) -> usize {
+        self.carried.iter(pool).count() + self.ring().map_or(0, Ring::len) + self.inside()
     }
 
     /// When all that has been accepted will be transmitted.

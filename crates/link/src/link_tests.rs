@@ -1,6 +1,7 @@
 //! A link against its definition.
 
 use super::*;
+use crate::testing::Link;
 use crate::{ChannelSettings, Limit, LinkSettings, QueueSettings};
 use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;

@@ -154,7 +154,7 @@ impl Medium {
     ) -> Verdict {
         self.advance(ports, now);
         let terminal = terminal as u32;
-        let verdict = ports.link(terminal).offer(now, packet, offered);
+        let verdict = ports.link(terminal).enqueue(now, packet, offered);
         self.common.note_verdicts(ports, terminal);
         if verdict == Verdict::Waits {
             match &mut self.rule {
@@ -203,7 +203,7 @@ impl Medium {
             return None;
         }
         self.common.due.pop_front();
-        let packet = ports.link(terminal).deliver(now)?;
+        let packet = ports.link(terminal).deliver_due(now)?;
         Some((terminal as usize, packet))
     }
 

@@ -67,6 +67,12 @@ impl<T: Copy> Ring<T> {
         self.len -= 1;
     }
 
+    /// Drops all values.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
     #[inline]
     pub(crate) fn front(&self) -> Option<&T> {
         if self.len == 0 {
@@ -129,6 +135,10 @@ mod tests {
                         queue.push_back(value);
                     }
                     5..9 => prop_assert_eq!(ring.pop_front(), queue.pop_front()),
+                    9 if value % 5 == 0 => {
+                        ring.clear();
+                        queue.clear();
+                    }
                     _ => {
                         let place = value % (queue.len() + 1);
                         ring.insert(place, value);

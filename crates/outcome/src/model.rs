@@ -4,9 +4,9 @@
 use crate::record;
 use crate::record::{Metric, Part};
 use crate::share::share_of_total;
-use bentpipe_link::Link;
 use bentpipe_link::forward::InFlight;
 use bentpipe_link::medium::AccessCounters;
+use bentpipe_link::{Link, PacketPool};
 use bentpipe_traffic::ClientReport;
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
 
@@ -322,25 +322,28 @@ record! {
 }
 
 impl LinkOutcome {
-    /// What `link`, of that name and rate, has done by `end`, with what it did on its
-    /// medium. It closes the link's record of delays.
+    /// What `link`, of that name and rate, with its packets in `pool`, has done by `end`, with what
+    /// it did on its medium. It closes the link's record of delays.
     pub fn of(
         (name, rate): (&str, Rate),
         link: &mut Link<InFlight>,
+        pool: &PacketPool<InFlight>,
         access: &AccessCounters,
         end: Time,
     ) -> LinkOutcome {
         let c = *link.counters();
-        let under_way: u64 = link.under_way().map(|(_, p)| u64::from(p.bytes())).sum();
+        let (mut on_it, mut under_way) = (0, 0);
+        for (_, packet) in link.under_way(pool) {
+            on_it += 1;
+            under_way += u64::from(packet.bytes());
+        }
         let transmitted = (c.offered - c.queue_drops).max(1);
-        let on_it = link.under_way().count()
-            + link.pending_losses().count()
-            + link.waiting_packets().count();
+        on_it += link.pending_losses().count() + link.waiting_packets().count();
         LinkOutcome {
             name: name.to_owned(),
             rate,
             offered_packets: c.offered,
-            delivered_packets: link.delivered(),
+            delivered_packets: link.delivered(pool),
             delivered_bytes: Bytes::new(c.accepted_bytes - under_way),
             queue_drops: c.queue_drops,
             early_drops: c.early_drops,

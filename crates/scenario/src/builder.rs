@@ -184,7 +184,7 @@ impl ScenarioBuilder {
         let back = format!("{name}.reverse");
         for link in &mut self.scenario.links {
             if link.name == name || link.name == back {
-                link.arq = Some(arq);
+                link.arq = Some(Box::new(arq));
             }
         }
         self
@@ -205,7 +205,7 @@ impl ScenarioBuilder {
     pub fn jitter(&mut self, name: &str, jitter: &JitterSettings) -> &mut ScenarioBuilder {
         for link in &mut self.scenario.links {
             if link.name == name {
-                link.jitter = Some(jitter.clone());
+                link.jitter = Some(Box::new(jitter.clone()));
             }
         }
         self

@@ -51,8 +51,8 @@ impl Scenario {
         let links = self.links.iter().zip(courses).map(|(link, course)| {
             RunningLink::build(&LinkPlan {
                 timeline: course.as_ref(),
-                arq: link.arq.as_ref(),
-                jitter: link.jitter.as_ref(),
+                arq: link.arq.as_deref(),
+                jitter: link.jitter.as_deref(),
                 shares_medium: link.medium.is_some(),
                 medium_rate: link
                     .medium

@@ -124,10 +124,10 @@ pub struct Link {
     pub timeline: Option<Arc<Timeline>>,
     /// How it sends again what its channel loses; not at all, where `None`. A
     /// link with a timeline has none.
-    pub arq: Option<ArqSettings>,
+    pub arq: Option<Box<ArqSettings>>,
     /// How its delay varies from packet to packet; not at all, where `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<JitterSettings>,
+    pub jitter: Option<Box<JitterSettings>>,
     /// Slots in which it is another path, the same for its other direction; none, where `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slots: Option<Arc<SlotSettings>>,

@@ -447,7 +447,7 @@ proptest! {
     ) {
         let mut scenario = two_nodes(application, link, line);
         let links = scenario.links.iter_mut();
-        links.zip(jitter).for_each(|(link, jitter)| link.jitter = jitter);
+        links.zip(jitter).for_each(|(link, jitter)| link.jitter = jitter.map(Box::new));
         prop_assert_eq!(again(&scenario), scenario);
     }
 

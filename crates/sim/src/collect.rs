@@ -79,7 +79,8 @@ pub(crate) fn outcome<const WATCHED: bool>(
 ) -> Outcome {
     let ended_at = net.now;
     net.catch_up();
-    let mut outcomes = Vec::with_capacity(scenario.flows.len());
+    // Grows into what the flows leave: room for all at once would be in addition to them.
+    let mut outcomes = Vec::new();
     let mut series = Vec::new();
     let mut legs = Vec::new();
     for (i, of_flow) in flows.enumerate() {
@@ -114,23 +115,25 @@ pub(crate) fn outcome<const WATCHED: bool>(
     }
 }
 
-/// What the links have done by now.
+/// What the links have done by now, which are gone then.
 fn link_outcomes<const WATCHED: bool>(
     scenario: &Scenario,
     net: &mut Network<'_, WATCHED>,
     snapshot: &LinkSnapshot,
 ) -> Vec<LinkOutcome> {
     let ended_at = net.now;
-    let access = net.forward.media.access();
-    scenario
-        .links
-        .iter()
-        .zip(&mut net.forward.links)
+    let (pool, media) = (&net.forward.pool, &net.forward.media);
+    // The outcomes take the place of the links, which are larger.
+    let links = std::mem::take(&mut net.forward.links);
+    links
+        .into_iter()
+        .zip(&scenario.links)
         .zip(&snapshot.links)
-        .zip(access)
-        .map(|(((settings, link), early), access)| {
+        .zip(0..)
+        .map(|(((mut link, settings), early), index)| {
             let of = (settings.name.as_str(), settings.settings.rate);
-            let mut outcome = LinkOutcome::of(of, link, &access, ended_at);
+            let access = media.access(index);
+            let mut outcome = LinkOutcome::of(of, &mut link, pool, &access, ended_at);
             // What is decided ahead of time has not happened yet.
             outcome.offered_packets -= early.offered;
             outcome.delivered_packets -= early.delivered.packets;

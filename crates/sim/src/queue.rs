@@ -97,6 +97,9 @@ const PLACE: usize = ROOM - 1;
 /// A bucket with at most so many events is sorted as a whole.
 const WHOLE: usize = ROOM / 2;
 
+/// Places of an empty bucket that are kept, at most.
+const KEPT: usize = 1 << 10;
+
 /// Bits of a digit. With 4 rather than 3, 5 or 6 of them the recorded runs cost the least.
 const BITS: u32 = 4;
 const DIGITS: usize = 1 << BITS;
@@ -298,6 +301,10 @@ impl EventQueue {
                 }
             }
             events.truncate(rest);
+            // What a bucket has grown to in a crowd is not kept: the crowd goes on to others.
+            if rest == 0 && events.capacity() > KEPT {
+                events = Vec::new();
+            }
             self.buckets[bucket] = events;
             if is_whole {
                 return true;

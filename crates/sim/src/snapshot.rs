@@ -64,7 +64,7 @@ impl<const WATCHED: bool> Network<'_, WATCHED> {
             Time::from_nanos(start) <= now
         };
         for (index, link) in self.forward.links.iter().enumerate() {
-            for ((arrival, packet), all_sent) in link.under_way().zip(link.sent()) {
+            for (arrival, all_sent, packet) in self.forward.under_way(index) {
                 let hop = packet.hop() as usize;
                 let enters = packet.enters(arrival);
                 match self.forward.lookahead.leader(index) {

@@ -76,7 +76,9 @@ pub struct Endpoint {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) connection: Connection,
-    handshake: Handshake,
+    /// Present from the first SYN on, until the connection is established where nothing asks for it
+    /// later.
+    handshake: Option<Box<Handshake>>,
     pub(crate) peer: u32,
     pub(crate) header: u32,
     timestamps: bool,
@@ -137,7 +139,7 @@ impl Endpoint {
             sender,
             receiver,
             connection: Connection::Closed,
-            handshake: Handshake::default(),
+            handshake: None,
             peer,
             header: transport.header_bytes(),
             timestamps: transport.timestamps,
@@ -340,8 +342,8 @@ impl Endpoint {
 
     /// Does what has become due at `now`.
     pub fn on_deadline<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if now >= self.handshake.deadline {
-            self.handshake.timeouts += 1;
+        if let Some(handshake) = self.handshake.as_mut().filter(|h| now >= h.deadline) {
+            handshake.timeouts += 1;
             self.send_syn(now, out);
         }
         if self.receiver.is_due(now) {
@@ -357,7 +359,7 @@ impl Endpoint {
             .core
             .deadline()
             .min(self.receiver.next_deadline())
-            .min(self.handshake.deadline)
+            .min(self.handshake.as_ref().map_or(Time::MAX, |h| h.deadline))
     }
 
     pub(crate) fn send_ack<T: Transmit>(&mut self, now: Time, out: &mut T) {

@@ -20,8 +20,8 @@ pub struct RttEstimator {
     srtt: u64,
     /// RFC: nanoseconds. Others: ticks, scaled by 4.
     rttvar: u64,
-    /// Linux 6: the deviation of a flight.
-    deviation: Deviation,
+    /// Linux 6: the deviation of a flight, once there is a sample.
+    deviation: Option<Box<Deviation>>,
     latest: Duration,
     smallest: Duration,
     sum: Duration,
@@ -29,7 +29,7 @@ pub struct RttEstimator {
     /// Smoothed as RFC 6298 does, in nanoseconds whatever the rule.
     fine: u64,
     /// Of the connections before: sum, number and smallest of their samples.
-    before: (Duration, u64, Duration),
+    before: Option<Box<(Duration, u64, Duration)>>,
 }
 
 impl RttEstimator {
@@ -46,13 +46,13 @@ impl RttEstimator {
             backoff: 0,
             srtt: 0,
             rttvar: 0,
-            deviation: Deviation::default(),
+            deviation: None,
             latest: Duration::ZERO,
             smallest: Duration::MAX,
             sum: Duration::ZERO,
             samples: 0,
             fine: 0,
-            before: (Duration::ZERO, 0, Duration::MAX),
+            before: None,
         }
     }
 
@@ -282,7 +282,8 @@ impl RttEstimator {
     }
 
     fn all(&self) -> (Duration, u64, Duration) {
-        let (sum, samples, smallest) = self.before;
+        let none = (Duration::ZERO, 0, Duration::MAX);
+        let (sum, samples, smallest) = self.before.as_deref().copied().unwrap_or(none);
         (
             sum + self.sum,
             samples + self.samples,
@@ -292,7 +293,7 @@ impl RttEstimator {
 
     /// Takes over what outlives a connection.
     pub(crate) fn continue_after(&mut self, old: &RttEstimator) {
-        self.before = old.all();
+        self.before = Some(Box::new(old.all()));
     }
 }
 

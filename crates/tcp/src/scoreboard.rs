@@ -115,8 +115,17 @@ pub(crate) struct Scoreboard {
     sacked_above_edge: u32,
     /// No hole below this number waits to be sent again.
     next_hole: u64,
-    /// Retransmissions that are watched: the segment, and the number of the
-    /// first that was new after it, which rises.
+    /// Below this number no segment that was sent once is looked at by a [walk](Scoreboard::walk).
+    first_of_walk: u64,
+    /// What only retransmissions leave; most connections never have any.
+    resent: Option<Box<Resent>>,
+}
+
+/// The record of retransmissions.
+#[derive(Clone, Debug, Default)]
+struct Resent {
+    /// Those that are watched: the segment, and the number of the first that was new after it,
+    /// which rises.
     watched: VecDeque<(u64, u64)>,
     order: Order,
 }

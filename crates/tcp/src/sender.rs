@@ -146,7 +146,7 @@ impl Sender {
         } else if now >= self.core.pacer.deadline() {
             self.send(now, out);
         }
-        if now >= self.core.probing.deadline() {
+        if now >= self.core.probes_at() {
             self.core.send_probes(now, out);
         }
     }

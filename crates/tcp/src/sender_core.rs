@@ -57,7 +57,7 @@ pub(crate) struct SendSequence {
 }
 
 /// Settings of the transport that host stacks consult.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) recovery: Recovery,
     pub(crate) initial_window: f64,
@@ -68,7 +68,16 @@ pub(crate) struct Options {
     pub(crate) undo: bool,
     /// cwnd decays after idle times.
     pub(crate) restart_after_idle: bool,
-    pub(crate) kernel: KernelSettings,
+    /// Where they are not the usual ones.
+    kernel: Option<Box<KernelSettings>>,
+}
+
+impl Options {
+    /// The settings of a Linux kernel.
+    #[inline]
+    pub(crate) fn kernel(&self) -> &KernelSettings {
+        self.kernel.as_deref().unwrap_or(&KernelSettings::DEFAULT)
+    }
 }
 
 /// The retransmission timer, which also paces the probes of a closed window.
@@ -104,7 +113,8 @@ pub(crate) struct Core {
     pub(crate) rules: &'static Rules,
     /// Present where the congestion control needs rate samples.
     pub(crate) rate: Option<Box<RateSampler>>,
-    pub(crate) probing: Probing,
+    /// Present once the congestion control has asked for probes.
+    pub(crate) probing: Option<Box<Probing>>,
     /// Corrupted packets that ACKs have counted.
     pub(crate) errors: u32,
     /// Payload bytes of a full segment.
@@ -172,7 +182,7 @@ impl Core {
                     .kernel
                     .restart_after_idle
                     .unwrap_or(rules.restart_after_idle),
-                kernel: transport.kernel,
+                kernel: (!transport.kernel.is_default()).then(|| Box::new(transport.kernel)),
             },
             cc,
             window,
@@ -194,7 +204,7 @@ impl Core {
                 rules.stack == StackKind::Linux && transport.recovery.uses_sack(),
             ),
             rules,
-            probing: Probing::default(),
+            probing: None,
             errors: 0,
             mss,
             is_simple: !cc_owns_window
@@ -273,7 +283,7 @@ impl Core {
         self.timer
             .deadline
             .min(self.pacer.deadline())
-            .min(self.probing.deadline())
+            .min(self.probes_at())
     }
 
     /// True if the congestion control has requested an action.
@@ -422,7 +432,7 @@ impl Core {
     pub(crate) fn stop(&mut self) {
         self.snd.offered = self.snd.next;
         self.timer = RetransmissionTimer::STOPPED;
-        self.probing = Probing::default();
+        self.probing = None;
         self.pacer.stop();
     }
 }

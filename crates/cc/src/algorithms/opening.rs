@@ -130,11 +130,11 @@ impl Opening {
     fn probe(&mut self, window: &mut Window) {
         self.stage = Stage::Sent;
         let target = self.receive_window.min(self.reach).max(1.0) as u32;
-        window.actions.probes = Some(Probes {
+        window.actions.probes = Some(Box::new(Probes {
             count: target.saturating_sub(self.initial as u32),
             interval: self.rtt / u64::from(target),
             content: self.content,
             ..Probes::default()
-        });
+        }));
     }
 }

@@ -113,12 +113,12 @@ impl Peach {
     fn send_with_ack(&mut self, window: &mut Window) {
         let count = self.to_send.min(PER_ACK);
         self.to_send -= count;
-        window.actions.probes = Some(Probes {
+        window.actions.probes = Some(Box::new(Probes {
             count,
             interval: Duration::ZERO,
             content: self.sudden.content,
             ..Probes::default()
-        });
+        }));
     }
 }
 

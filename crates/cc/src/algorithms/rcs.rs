@@ -190,12 +190,12 @@ impl CongestionControl for Rcs {
             self.to_ignore = count / 2;
             self.to_restore = before / 2.0;
             self.detects_until = loss.now + self.probed.rtt() * 2;
-            window.actions.probes = Some(Probes {
+            window.actions.probes = Some(Box::new(Probes {
                 count,
                 interval: self.probed.rtt() / u64::from(count.max(1)),
                 content: ProbeContent::Copy,
                 ..Probes::default()
-            });
+            }));
         }
         self.probed.steer(window);
     }

@@ -119,12 +119,12 @@ impl Swift {
         {
             let count = inquiry.to_send.min(PER_ACK);
             inquiry.to_send -= count;
-            window.actions.probes = Some(Probes {
+            window.actions.probes = Some(Box::new(Probes {
                 count,
                 interval: Duration::ZERO,
                 content: self.opening.content,
                 ..Probes::default()
-            });
+            }));
         }
     }
 }

@@ -174,7 +174,7 @@ impl TpPlanet {
         let p = self.parameters;
         let in_all = p.reach.min(self.probed.opening.receive_window);
         let most = (in_all / p.slots).max(1.0);
-        window.actions.probes = Some(Probes {
+        window.actions.probes = Some(Box::new(Probes {
             count: self.slots(),
             interval: self.slot(),
             content: ProbeContent::Copy,
@@ -182,7 +182,7 @@ impl TpPlanet {
                 threshold: (p.threshold * most).max(1.0) as u32,
                 most: most as u32,
             },
-        });
+        }));
     }
 
     /// An answer of the Follow-Up phase; what came in the slot before is the rate.
@@ -272,12 +272,12 @@ impl TpPlanet {
     }
 
     fn send_pairs(&self, count: u32, interval: Duration, window: &mut Window) {
-        window.actions.probes = Some(Probes {
+        window.actions.probes = Some(Box::new(Probes {
             count,
             interval,
             content: ProbeContent::Copy,
             pattern: ProbePattern::Pair,
-        });
+        }));
     }
 }
 

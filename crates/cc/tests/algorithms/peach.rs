@@ -20,7 +20,7 @@ fn peach(content: ProbeContent) -> Wire {
 
 /// The probes asked for since the last call.
 fn asked(wire: &mut Wire) -> Option<Probes> {
-    wire.window.actions.probes.take()
+    wire.window.actions.probes.take().map(|probes| *probes)
 }
 
 /// `n` answers to probes.

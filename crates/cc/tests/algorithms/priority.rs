@@ -29,7 +29,7 @@ fn pbs() -> Wire {
 }
 
 fn asked(wire: &mut Wire) -> Option<Probes> {
-    wire.window.actions.probes.take()
+    wire.window.actions.probes.take().map(|probes| *probes)
 }
 
 fn answers(wire: &mut Wire, n: u32) {

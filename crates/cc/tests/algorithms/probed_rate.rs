@@ -40,7 +40,7 @@ impl<C: CongestionControl> Sender<C> {
     }
 
     fn asked(&mut self) -> Option<Probes> {
-        self.window.actions.probes.take()
+        self.window.actions.probes.take().map(|probes| *probes)
     }
 
     fn take(&mut self, ack: &Ack) {

@@ -67,7 +67,7 @@ mod tests {
             scenario
                 .links
                 .iter()
-                .all(|link| link.jitter.as_ref() == expected)
+                .all(|link| link.jitter.as_deref() == expected)
         );
     }
 }

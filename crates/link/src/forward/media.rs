@@ -9,7 +9,7 @@ use bentpipe_units::Time;
 #[derive(Debug)]
 pub struct Media {
     media: Vec<Shared>,
-    /// Medium and terminal of each link that is one.
+    /// Medium and terminal of each link that is one; empty where no link is.
     places: Vec<Option<(u32, u32)>>,
 }
 
@@ -36,7 +36,10 @@ impl Media {
                 scheduled: Time::MAX,
             }
         });
-        let media = media.collect();
+        let media: Vec<Shared> = media.collect();
+        if media.is_empty() {
+            places = Vec::new();
+        }
         Media { media, places }
     }
 
@@ -50,21 +53,22 @@ impl Media {
     }
 
     pub(super) fn is_terminal(&self, link: u32) -> bool {
-        self.places[link as usize].is_some()
+        self.place(link).is_some()
     }
 
-    /// What each link has done to get access to its medium; nothing where it
-    /// has none.
+    /// Medium and terminal of a link.
+    fn place(&self, link: u32) -> Option<(u32, u32)> {
+        self.places.get(link as usize).copied().flatten()
+    }
+
+    /// What a link has done to get access to its medium; nothing where it has none.
     #[must_use]
-    pub fn access(&self) -> Vec<AccessCounters> {
-        let one = |place: &Option<(u32, u32)>| match place {
-            Some((medium, terminal)) => {
-                let medium = &self.media[*medium as usize].medium;
-                medium.access(*terminal as usize)
-            }
-            None => AccessCounters::default(),
-        };
-        self.places.iter().map(one).collect()
+    pub fn access(&self, link: u32) -> AccessCounters {
+        self.place(link)
+            .map_or_else(AccessCounters::default, |(medium, terminal)| {
+                let medium = &self.media[medium as usize].medium;
+                medium.access(terminal as usize)
+            })
     }
 
     /// Brings all media up to `now`.
@@ -86,7 +90,7 @@ impl Network {
         index: u32,
         packet: InFlight,
     ) {
-        let Some((medium, terminal)) = self.media.places[index as usize] else {
+        let Some((medium, terminal)) = self.media.place(index) else {
             return;
         };
         let shared = &mut self.media.media[medium as usize];

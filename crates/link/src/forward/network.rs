@@ -4,7 +4,7 @@ use super::media::Media;
 use super::paths::Hop;
 use super::{Driver, InFlight, Lookahead, Loss, Paths};
 use crate::medium::Medium;
-use crate::{Admission, Link, Verdict};
+use crate::{Admission, Link, PacketPool, Verdict};
 use bentpipe_units::Time;
 
 /// Links, media and the paths through them.
@@ -12,6 +12,8 @@ use bentpipe_units::Time;
 pub struct Network {
     /// All links, in the order of their numbers.
     pub links: Vec<Link<InFlight>>,
+    /// The packets on links that do not keep them themselves.
+    pub pool: PacketPool<InFlight>,
     /// All paths that packets may be assigned to.
     pub paths: Paths,
     /// Links that are offered packets ahead of time.
@@ -66,6 +68,7 @@ impl Network {
             scheduled: vec![Time::MAX; links.len()],
             media: Media::new(media, links.len()),
             links,
+            pool: PacketPool::default(),
             paths,
             lookahead: Lookahead::default(),
             reroutes,
@@ -88,12 +91,12 @@ impl Network {
     pub fn arrive(&mut self, driver: &mut impl Driver, now: Time, component: u32) -> Arrival {
         let mut from = component;
         let arrived = match self.links.get_mut(component as usize) {
-            Some(link) if !link.is_event_driven() => {
-                let packet = link.deliver(now);
-                if let (Some(_), Some(at)) = (packet, link.next_arrival()) {
+            Some(link) if link.uses_pool() || !link.is_event_driven() => {
+                let delivered = link.deliver(&mut self.pool, now);
+                if let Some((_, Some(at))) = delivered {
                     driver.schedule(at, component);
                 }
-                packet
+                delivered.map(|(packet, _)| packet)
             }
             Some(_) => self.deliver_due(driver, now, component),
             None => {
@@ -122,6 +125,14 @@ impl Network {
         }
     }
 
+    /// The packets that are on link `index` whose transmission has begun: when each arrives, and when
+    /// its transmission ends.
+    pub fn under_way(&self, index: usize) -> impl Iterator<Item = (Time, Time, &InFlight)> {
+        let link = &self.links[index];
+        let under_way = link.under_way(&self.pool).zip(link.sent(&self.pool));
+        under_way.map(|((arrival, packet), sent)| (arrival, sent, packet))
+    }
+
     /// Takes a packet that link `index` has admitted in another part of the network: see
     /// [`Driver::cross`].
     pub fn land(
@@ -132,7 +143,8 @@ impl Network {
         at: Time,
         packet: InFlight,
     ) {
-        if self.links[index as usize].land(at, sent, packet) {
+        let link = &mut self.links[index as usize];
+        if link.land(&mut self.pool, at, sent, packet) {
             driver.schedule(at, index);
         }
     }
@@ -184,7 +196,7 @@ impl Network {
                     if is_ahead {
                         packet.cross_from(enters, at);
                     }
-                    if link.carry(at, packet) {
+                    if link.carry(&mut self.pool, at, packet) {
                         driver.schedule(at, index);
                     }
                 }
@@ -203,6 +215,12 @@ impl Network {
     /// `l` is that of part `home(l)`, with the packets that have left it for other parts. What was
     /// sent on the paths of the others is not added.
     pub fn gather(&mut self, mut others: Vec<Network>, home: impl Fn(u32) -> usize) {
+        let pool = &mut self.pool;
+        for other in &mut others {
+            for link in &mut other.links {
+                link.change_pool(&mut other.pool, pool);
+            }
+        }
         for index in 0..self.links.len() {
             let at = home(index as u32);
             if let Some(own) = at.checked_sub(1).and_then(|other| others.get_mut(other)) {
@@ -210,7 +228,7 @@ impl Network {
             }
             // At its home it is now what was here before.
             for other in &others {
-                self.links[index].join(&other.links[index]);
+                self.links[index].join(&mut self.pool, &other.links[index]);
             }
         }
         for (part, other) in (1..).zip(others) {

@@ -35,7 +35,7 @@ impl Network {
             let header = driver.congestion_header(&packet);
             link.offer_xcp(now, packet, meta, header)
         } else {
-            link.offer(now, packet, meta)
+            link.enqueue(now, packet, meta)
         };
         self.settle(driver, now, index, &packet, verdict);
         self.service(driver, now, index);

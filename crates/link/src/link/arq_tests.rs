@@ -2,6 +2,7 @@
 
 use super::kinds_tests::{any_queue, any_steps, drive, event_driven, settings};
 use super::*;
+use crate::testing::Link;
 use crate::timeline::tests::any_timeline;
 use crate::{
     ArqScheme, ArqSettings, ChannelSettings, InFlightPolicy, Limit, LinkSettings, Loss, Piece,

@@ -47,6 +47,13 @@ impl Backlog {
         }
     }
 
+    /// The transmitter is idle: the transmission of every packet has started.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.waiting.clear();
+        self.waiting_bytes = 0;
+    }
+
     /// True if one more packet of `bytes` may wait.
     #[inline]
     pub(crate) fn admits(&self, bytes: u32) -> bool {

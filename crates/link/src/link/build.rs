@@ -9,6 +9,7 @@ use crate::arq::Arq;
 use crate::channel::Channel;
 use crate::cursor::LinkCursor;
 use crate::jitter::Jitter;
+use crate::pool::Train;
 use crate::queue::{ManagedQueue, QueueContext, Rule};
 use crate::ring::Ring;
 use crate::timed::Timed;
@@ -95,7 +96,7 @@ impl<P: Copy> Link<P> {
         let mut link = Link {
             propagation: settings.one_way_delay,
             transmitter: Transmitter::new(settings),
-            carried: Ring::new(),
+            carried: Train::new(),
             backlog: Backlog::new(settings.queue.limit()),
             service: Link::service(plan),
             channel: Channel::new(&settings.channel, seed, name).map(Box::new),
@@ -168,6 +169,7 @@ impl<P: Copy> Service<P> {
     ) -> Service<P> {
         Service::EventDriven(Box::new(EventDriven {
             queue,
+            carried: Ring::new(),
             timed: course.map(|course| Box::new(Timed::new(course))),
             arq: arq.map(Box::new),
         }))

@@ -4,7 +4,7 @@
 //! their ring. How much later that is at least is what lets the parts run side by side.
 
 use super::{Carried, Link, Service};
-use crate::ring::Ring;
+use crate::PacketPool;
 use bentpipe_units::{Duration, Time};
 
 impl<P: Copy> Link<P> {
@@ -21,27 +21,25 @@ impl<P: Copy> Link<P> {
 
     /// Takes a packet that the link has admitted in another part of the network, which arrives at
     /// `arrival` and whose transmission ends at `sent`. True if it is the next one to arrive.
-    pub fn land(&mut self, arrival: Time, sent: Time, packet: P) -> bool {
-        let ring = self.carried.len();
-        let later = |ring: &Ring<Carried<P>>, place: usize| {
-            ring.get(place).is_some_and(|c| c.arrival > arrival)
-        };
-        let mut place = ring;
-        while place > 0 && later(&self.carried, place - 1) {
-            place -= 1;
+    pub fn land(&mut self, pool: &mut PacketPool<P>, arrival: Time, sent: Time, packet: P) -> bool {
+        match &mut self.service {
+            Service::Scheduled(service) => service.land(sent, Carried { arrival, packet }),
+            _ => self.carried.insert(pool, arrival, packet),
         }
-        if let Service::Scheduled(service) = &mut self.service {
-            service.carry(ring, place, sent);
-        }
-        self.carried.insert(place, Carried { arrival, packet });
-        place == 0
     }
 
-    /// Takes the packets that are in the ring of `far`, which is this link in another part of the
-    /// network.
-    pub fn join(&mut self, far: &Link<P>) {
-        for ((arrival, packet), sent) in far.under_way().zip(far.sent()) {
-            self.land(arrival, sent, *packet);
+    /// Takes the packets that are on `far`, which is this link in another part of the network; both
+    /// have them in the same pool.
+    pub fn join(&mut self, pool: &mut PacketPool<P>, far: &Link<P>) {
+        let under_way = far.under_way(pool).zip(far.sent(pool));
+        let under_way: Vec<_> = under_way.map(|((at, p), sent)| (at, sent, *p)).collect();
+        for (arrival, sent, packet) in under_way {
+            self.land(pool, arrival, sent, packet);
         }
+    }
+
+    /// Moves the packets of the link that are in one pool to another.
+    pub fn change_pool(&mut self, from: &mut PacketPool<P>, to: &mut PacketPool<P>) {
+        self.carried.move_to(from, to);
     }
 }

@@ -4,6 +4,7 @@ use super::{Carried, Link, Service};
 use crate::arq::{Arq, Next};
 use crate::cursor::{Fate, Flight, LinkCursor};
 use crate::queue::ManagedQueue;
+use crate::ring::Ring;
 use crate::timed::{PendingLoss, Timed};
 use crate::{PacketMeta, Verdict, XcpHeader};
 use bentpipe_units::Time;
@@ -12,6 +13,8 @@ use bentpipe_units::Time;
 #[derive(Clone, Debug)]
 pub(super) struct EventDriven<P> {
     pub(super) queue: ManagedQueue<P>,
+    /// Packets whose transmission has begun.
+    pub(super) carried: Ring<Carried<P>>,
     /// The link's course through its timeline, if it has one.
     pub(super) timed: Option<Box<Timed<P>>>,
     /// Its retransmission, if it has one.
@@ -108,13 +111,16 @@ impl<P: Copy> Link<P> {
         if let Some(queue) = self.managed_queue_mut() {
             queue.announce(header);
         }
-        self.offer(now, packet, meta)
+        self.enqueue(now, packet, meta)
     }
 
-    /// Lets a packet that arrives at `now` wait, or drops it.
-    pub(super) fn enqueue(&mut self, now: Time, packet: P, meta: PacketMeta) -> Verdict {
+    /// [`Link::offer`] to a link that is event-driven: lets a packet that arrives at `now` wait, or
+    /// drops it.
+    pub(crate) fn enqueue(&mut self, now: Time, packet: P, meta: PacketMeta) -> Verdict {
         self.advance(now);
-        let EventDriven { queue, timed, arq } = match &mut self.service {
+        let EventDriven {
+            queue, timed, arq, ..
+        } = match &mut self.service {
             Service::EventDriven(server) => &mut **server,
             Service::Port(_) => return self.enqueue_at_port(now, packet, meta),
             _ => return Verdict::QueueDrop,
@@ -185,7 +191,12 @@ impl<P: Copy> Link<P> {
     /// Lets the free transmitter take a packet; `None` if there is none, or if
     /// it can send only after `now`.
     fn send_next(&mut self, now: Time) -> Option<()> {
-        let EventDriven { queue, timed, arq } = self.service.server_mut()?;
+        let EventDriven {
+            queue,
+            carried,
+            timed,
+            arq,
+        } = self.service.server_mut()?;
         if arq.is_some() {
             return self.send_by_arq(now);
         }
@@ -204,7 +215,7 @@ impl<P: Copy> Link<P> {
         let bytes = waiter.meta.bytes;
         self.counters.queueing += at.since(waiter.entered);
         if let Some(timed) = timed {
-            let (packet, carried) = (waiter.packet, &mut self.carried);
+            let packet = waiter.packet;
             let channel = self.channel.as_deref_mut();
             let sent = timed.course.transmit(entered, at, bytes, channel);
             self.transmitter.next_free = sent.0;
@@ -228,7 +239,7 @@ impl<P: Copy> Link<P> {
             queue.report(waiter.packet, Verdict::ChannelLoss);
         } else {
             self.counters.accepted_bytes += u64::from(bytes);
-            self.carried.push_back(Carried {
+            carried.push_back(Carried {
                 arrival: self.transmitter.next_free + self.propagation,
                 packet: waiter.packet,
             });
@@ -241,7 +252,9 @@ impl<P: Copy> Link<P> {
 
     /// The same where what is lost is sent again.
     fn send_by_arq(&mut self, now: Time) -> Option<()> {
-        let EventDriven { queue, timed, arq } = self.service.server_mut()?;
+        let EventDriven {
+            queue, timed, arq, ..
+        } = self.service.server_mut()?;
         let arq = arq.as_deref_mut()?;
         let next = arq.next(self.transmitter.next_free, queue.head());
         let (mut at, next) = next.filter(|next| next.0 <= now)?;
@@ -302,6 +315,7 @@ impl<P: Copy> Link<P> {
     fn follow_up(&mut self, number: u64, flight: &Flight) {
         let Some(EventDriven {
             queue,
+            carried,
             arq: Some(arq),
             timed,
         }) = self.service.server_mut()
@@ -319,7 +333,6 @@ impl<P: Copy> Link<P> {
             queue.report(packet, verdict);
         }
         let passed = std::iter::from_fn(|| arq.pass());
-        let carried = &mut self.carried;
         for (packet, meta, arrival) in sent.passed.into_iter().chain(passed) {
             self.counters.accepted_bytes += u64::from(meta.bytes);
             let place = match timed {
@@ -366,7 +379,7 @@ impl<P: Copy> Link<P> {
     /// if none is in flight, the transmitter takes a waiting one.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
-        let arrival = self.next_arrival();
+        let arrival = self.ring_arrival();
         if arrival.is_some() && !self.timed().is_some_and(|timed| timed.course.overtakes()) {
             // Later packets arrive later.
             return arrival;
@@ -387,7 +400,7 @@ impl<P: Copy> Link<P> {
     /// Takes the packet at the head off the link if it has arrived by `now`.
     pub fn deliver_due(&mut self, now: Time) -> Option<P> {
         self.advance(now);
-        if self.next_arrival()? > now {
+        if self.ring_arrival()? > now {
             return None;
         }
         if let Some(EventDriven {
@@ -396,7 +409,7 @@ impl<P: Copy> Link<P> {
         {
             timed.delivered();
         }
-        self.deliver(now)
+        self.leave_ring(now)
     }
 
     /// True if the link follows a timeline.

@@ -1,6 +1,7 @@
 //! Properties of every kind of queue.
 
 use super::*;
+use crate::testing::Link;
 use crate::{
     ChannelSettings, CoDelSettings, Feedback, FqCoDelSettings, Limit, LinkSettings, PieSettings,
     PriorityDropSettings, QueueSettings, RedPreset, RedSettings, XcpHeader, XcpSettings,

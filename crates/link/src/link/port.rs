@@ -7,6 +7,7 @@
 use super::{Carried, Link, Service};
 use crate::jitter::Jitter;
 use crate::queue::{ManagedQueue, Waiter};
+use crate::ring::Ring;
 use crate::{PacketMeta, Verdict};
 use bentpipe_units::{Bytes, Duration, LogLinear, Rate, Time};
 
@@ -14,6 +15,8 @@ use bentpipe_units::{Bytes, Duration, LogLinear, Rate, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Port<P> {
     pub(super) queue: ManagedQueue<P>,
+    /// Packets that the medium has sent.
+    pub(super) carried: Ring<Carried<P>>,
     /// The medium's rate, and what a code leaves of it for packets.
     rates: (Rate, Rate),
     held: Option<Held<P>>,
@@ -89,7 +92,7 @@ impl Waits {
     }
 }
 
-impl<P> Port<P> {
+impl<P: Copy> Port<P> {
     /// A port to a medium of the first of `rates`, of which a code leaves the
     /// second for packets.
     pub(super) fn new(
@@ -99,6 +102,7 @@ impl<P> Port<P> {
     ) -> Port<P> {
         Port {
             queue,
+            carried: Ring::new(),
             rates,
             held: None,
             waits: Waits::new(),
@@ -212,17 +216,16 @@ impl<P: Copy> Link<P> {
             });
         }
         self.counters.accepted_bytes += u64::from(bytes);
-        let last = self.carried.len().checked_sub(1);
-        let before = last.and_then(|last| self.carried.get(last));
+        let port = self.port_mut()?;
+        let last = port.carried.len().checked_sub(1);
+        let before = last.and_then(|last| port.carried.get(last));
         let before = before.map_or(Time::ZERO, |before| before.arrival);
         let arrival = (end + propagation).max(before);
-        self.carried.push_back(Carried {
+        port.carried.push_back(Carried {
             arrival,
             packet: waiter.packet,
         });
-        if let Some(port) = self.port_mut() {
-            port.waits.add(delay.saturating_sub(own));
-        }
+        port.waits.add(delay.saturating_sub(own));
         Some(Finished {
             arrival: Some(arrival),
             delay,

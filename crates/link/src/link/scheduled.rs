@@ -16,15 +16,17 @@ use bentpipe_units::{Duration, Time};
 /// A rule that decides over arriving packets, and the course of the
 /// transmitter.
 #[derive(Clone, Debug)]
-pub(super) struct Scheduled {
+pub(super) struct Scheduled<P> {
     pub(super) rule: Rule,
+    /// Packets whose transmission has begun.
+    pub(super) carried: Ring<Carried<P>>,
     pub(super) course: LinkCursor,
     waiting: Ring<Waiting>,
     waiting_bytes: u64,
     /// Where in the timeline the first of them starts.
     head: Span,
-    /// Ends of transmission of the packets in the link's ring, in its order,
-    /// after those of packets that have left it.
+    /// Ends of transmission of the packets in `carried`, in its order, after those of packets that
+    /// have left it.
     sent: Ring<Time>,
 }
 
@@ -36,10 +38,11 @@ struct Waiting {
     bytes: u32,
 }
 
-impl Scheduled {
-    pub(super) fn new(rule: Rule, course: LinkCursor) -> Scheduled {
+impl<P: Copy> Scheduled<P> {
+    pub(super) fn new(rule: Rule, course: LinkCursor) -> Scheduled<P> {
         Scheduled {
             rule,
+            carried: Ring::new(),
             head: course.cursor(),
             course,
             waiting: Ring::new(),
@@ -94,22 +97,40 @@ impl Scheduled {
         }
     }
 
-    /// Notes the end of the transmission of a packet that comes to `place` of a ring of `ring`.
-    #[inline]
-    pub(super) fn carry(&mut self, ring: usize, place: usize, end: Time) {
-        while self.sent.len() > ring {
-            self.sent.pop_front();
+    /// Takes a packet behind those that arrive no later, whose transmission ends at `end`. True if
+    /// it is the next one to arrive.
+    pub(super) fn land(&mut self, end: Time, carried: Carried<P>) -> bool {
+        let later = |c: &Carried<P>| c.arrival > carried.arrival;
+        let mut place = self.carried.len();
+        while place > 0 && self.carried.get(place - 1).is_some_and(later) {
+            place -= 1;
         }
-        if place == ring {
-            self.sent.push_back(end);
-        } else {
-            self.sent.insert(place, end);
+        self.forget_sent();
+        self.sent.insert(place, end);
+        self.carried.insert(place, carried);
+        place == 0
+    }
+
+    /// The same of a packet that arrives no earlier than the others.
+    #[inline]
+    fn carry(&mut self, end: Time, carried: Carried<P>) -> bool {
+        self.forget_sent();
+        self.sent.push_back(end);
+        self.carried.push_back(carried);
+        self.carried.len() == 1
+    }
+
+    /// Forgets when the transmission of packets ended that have left the ring.
+    #[inline]
+    fn forget_sent(&mut self) {
+        while self.sent.len() > self.carried.len() {
+            self.sent.pop_front();
         }
     }
 
-    /// End of transmission of the packet at `place` of a ring of `ring`.
-    pub(super) fn sent(&self, place: usize, ring: usize) -> Option<Time> {
-        let left = self.sent.len().checked_sub(ring)?;
+    /// End of transmission of the packet at `place` of the ring.
+    pub(super) fn sent(&self, place: usize) -> Option<Time> {
+        let left = self.sent.len().checked_sub(self.carried.len())?;
         self.sent.get(left + place).copied()
     }
 }
@@ -218,12 +239,10 @@ impl<P: Copy> Link<P> {
         let Service::Scheduled(service) = &mut self.service else {
             return false;
         };
-        let (ring, end) = (self.carried.len(), self.transmitter.next_free);
-        if service.course.overtakes() {
-            return self.land(arrival, end, packet);
+        let (end, carried) = (self.transmitter.next_free, Carried { arrival, packet });
+        match service.course.overtakes() {
+            true => service.land(end, carried),
+            false => service.carry(end, carried),
         }
-        service.carry(ring, ring, end);
-        self.carried.push_back(Carried { arrival, packet });
-        ring == 0
     }
 }

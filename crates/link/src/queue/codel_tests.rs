@@ -1,7 +1,8 @@
 //! CoDel against RFC 8289.
 
 use crate::Verdict;
-use crate::{CoDelSettings, Limit, Link, LinkSettings, PacketMeta, QueueSettings};
+use crate::testing::Link;
+use crate::{CoDelSettings, Limit, LinkSettings, PacketMeta, QueueSettings};
 use bentpipe_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
 

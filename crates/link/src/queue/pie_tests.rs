@@ -1,7 +1,8 @@
 //! PIE against RFC 8033.
 
 use super::*;
-use crate::{Link, LinkSettings, QueueSettings};
+use crate::testing::Link;
+use crate::{LinkSettings, QueueSettings};
 use bentpipe_units::Rate;
 
 const LIMIT: Limit = Limit::Packets(10_000);

@@ -1,8 +1,8 @@
 //! The measurements.
 
 use bentpipe_link::{
-    ChannelSettings, Limit, Link, LinkSettings, Loss, PacketMeta, Piece, QueueSettings, Timeline,
-    Verdict,
+    Admission, ChannelSettings, Limit, Link, LinkSettings, Loss, PacketMeta, Piece, QueueSettings,
+    Timeline, Verdict,
 };
 use bentpipe_linux::emulator::{Cause, Emulator, Host, Options, Report, Seen, Tap, addresses};
 use bentpipe_scenario::{LinkId, Scenario};
@@ -222,13 +222,16 @@ impl Tap for Log {
 /// What the link does with the recorded arrivals in virtual time: the drops,
 /// and the one-way delays of the others.
 fn replay(settings: &LinkSettings, seed: u64, log: &Log) -> (Vec<(bool, Cause)>, Vec<u64>) {
-    let mut link = Link::new(settings, seed, "there");
+    let mut link: Link<()> = Link::new(settings, seed, "there");
     let mut dropped = Vec::new();
     let mut delays = Vec::new();
     for &(at, _, bytes) in log.entered.iter().filter(|entered| entered.1) {
-        match link.offer(at, (), PacketMeta::plain(bytes)) {
-            Verdict::QueueDrop => dropped.push((true, Cause::Queue)),
-            Verdict::ChannelLoss => dropped.push((true, Cause::Channel)),
+        match link.admit(at, PacketMeta::plain(bytes)) {
+            Admission::Lost {
+                verdict: Verdict::QueueDrop,
+                ..
+            } => dropped.push((true, Cause::Queue)),
+            Admission::Lost { .. } => dropped.push((true, Cause::Channel)),
             _ => {
                 let arrives = link.free_at() + settings.one_way_delay;
                 delays.push(arrives.since(at).as_nanos());

@@ -4,7 +4,8 @@
 use super::*;
 use crate::testing;
 use bentpipe_link::{
-    AckFilterSettings, ChannelSettings, Link, LinkSettings, PacketMeta, QueueSettings, Verdict,
+    AckFilterSettings, ChannelSettings, Link, LinkSettings, PacketMeta, PacketPool, QueueSettings,
+    Verdict,
 };
 use bentpipe_scenario::LinkId;
 use bentpipe_tcp::find_transport;
@@ -131,11 +132,12 @@ fn drops_are_those_of_the_link_for_the_same_arrivals() {
     });
     assert_eq!(log.entered.len(), 1500, "{report:?}");
     let mut link = Link::new(&forward, 11, "hop");
+    let mut pool = PacketPool::default();
     let mut expected = Vec::new();
     let mut arrivals = Vec::new();
     for &(at, toward, bytes) in &log.entered {
         assert!(toward);
-        match link.offer(at, (), PacketMeta::plain(bytes)) {
+        match link.offer(&mut pool, at, (), PacketMeta::plain(bytes)) {
             Verdict::QueueDrop => expected.push((true, Cause::Queue)),
             Verdict::ChannelLoss => expected.push((true, Cause::Channel)),
             _ => arrivals.push(bytes),

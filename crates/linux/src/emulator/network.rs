@@ -9,7 +9,7 @@
 use super::plan::Pair;
 use bentpipe_link::forward::{self, Arrival, Count, Driver, InFlight, Loss, Paths};
 use bentpipe_link::medium::AccessCounters;
-use bentpipe_link::{Link, PacketMeta, Verdict};
+use bentpipe_link::{Link, PacketMeta, PacketPool, Verdict};
 use bentpipe_scenario::{LinkId, Routes, Scenario};
 use bentpipe_units::Time;
 use std::cmp::Reverse;
@@ -180,14 +180,31 @@ impl Network {
         &mut self.forward.links
     }
 
-    /// What each link has done to get access to the medium that it shares.
-    pub(super) fn access(&self) -> Vec<AccessCounters> {
-        self.forward.media.access()
+    /// What `of` makes of each link with its number, the packets that links do not keep themselves,
+    /// and what it has done to get access to the medium that it shares.
+    pub(super) fn map_links<O>(
+        &mut self,
+        mut of: impl FnMut(usize, &mut Link<InFlight>, &PacketPool<InFlight>, AccessCounters) -> O,
+    ) -> Vec<O> {
+        let forward::Network {
+            links, pool, media, ..
+        } = &mut self.forward;
+        let links = (0..).zip(links);
+        links
+            .map(|(index, link)| of(index as usize, link, pool, media.access(index)))
+            .collect()
+    }
+
+    /// The packets on a link whose transmission has begun: when it ends.
+    pub(super) fn sent(&self, link: usize) -> impl Iterator<Item = (Time, &InFlight)> {
+        let under_way = self.forward.under_way(link);
+        under_way.map(|(_, sent, packet)| (sent, packet))
     }
 
     /// Packets on all links.
     pub(super) fn in_flight(&self) -> usize {
-        self.forward.links.iter().map(Link::in_flight).sum()
+        let forward::Network { links, pool, .. } = &self.forward;
+        links.iter().map(|link| link.in_flight(pool)).sum()
     }
 
     /// When something is due next.

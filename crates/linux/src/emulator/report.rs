@@ -163,14 +163,11 @@ pub struct Snapshot {
 
 /// What the links did, as a simulation says it.
 pub(super) fn links(scenario: &Scenario, network: &mut Network, end: Time) -> Vec<LinkOutcome> {
-    let access = network.access();
-    let settings = scenario.links.iter();
-    let each = settings.zip(network.links_mut()).zip(access);
-    each.map(|((settings, link), access)| {
+    network.map_links(|index, link, pool, access| {
+        let settings = &scenario.links[index];
         let of = (settings.name.as_str(), settings.settings.rate);
-        LinkOutcome::of(of, link, &access, end)
+        LinkOutcome::of(of, link, pool, &access, end)
     })
-    .collect()
 }
 
 /// What each pair did to each link on its paths.
@@ -190,9 +187,9 @@ pub(super) fn crossings(scenario: &Scenario, network: &Network, end: Time) -> Ve
         }
     }
     // Propagating packets have also been transmitted.
-    for (index, link) in network.links().iter().enumerate() {
+    for index in 0..network.links().len() {
         let framing = scenario.links[index].settings.framing;
-        for (sent, (_, packet)) in link.sent().zip(link.under_way()) {
+        for (sent, packet) in network.sent(index) {
             if sent <= end {
                 let c = of.entry((network.pair_of(packet), index)).or_default();
                 c.transmitted += Bytes::new(u64::from(packet.bytes())) + framing;

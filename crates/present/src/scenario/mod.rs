@@ -48,7 +48,7 @@ pub fn print(
 /// What a link does beyond its queue and channel.
 pub(crate) fn more_of(link: &Link) -> String {
     let varies = link.jitter.as_ref().map_or("", |_| ", jitter");
-    let more = match (&link.timeline, link.arq.map(|arq| arq.scheme)) {
+    let more = match (&link.timeline, link.arq.as_ref().map(|arq| arq.scheme)) {
         (Some(timeline), _) if timeline.opportunities().is_some() => ", delivery opportunities",
         (Some(_), _) => ", changes with time",
         (None, Some(ArqScheme::SelectiveRepeat)) => ", selective repeat",

@@ -361,8 +361,8 @@ impl Direction {
             place: queue.map_or(context.at, |queue| queue.place),
         })?;
         let link = Link {
-            arq: self.arq,
-            jitter: self.jitter,
+            arq: self.arq.map(Box::new),
+            jitter: self.jitter.map(Box::new),
             slots,
             medium: self.medium,
             ..Link::new(name, [NodeId(0); 2], settings, timeline?)

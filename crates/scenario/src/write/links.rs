@@ -51,10 +51,10 @@ pub(super) fn write(top: &mut Table, scenario: &Scenario) -> Result<(), WriteErr
 fn direction(table: &mut Table, link: &Link, forth: Option<&Link>) -> Result<(), WriteError> {
     table.put_all(&LineKeys::written(&link.settings));
     if link.arq.is_some() || forth.is_some_and(|forth| forth.arq.is_some()) {
-        table.put("arq", ArqTable::written(&link.arq));
+        table.put("arq", ArqTable::written(&link.arq.as_deref().copied()));
     }
     if link.jitter.is_some() || forth.is_some_and(|forth| forth.jitter.is_some()) {
-        table.put("jitter", jitter::written(link.jitter.as_ref()));
+        table.put("jitter", jitter::written(link.jitter.as_deref()));
     }
     match &link.timeline {
         Some(line) => timeline(table, line, &link.name),

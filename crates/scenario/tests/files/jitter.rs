@@ -39,7 +39,7 @@ fn both_ways_vary_unless_one_says_otherwise() {
     };
     let text = "jitter = { kind = \"normal\", deviation = \"5 ms\", correlation = \"25%\", \
                 holds = \"15 ms\" }";
-    let of = |scenario: &Scenario| [0, 1].map(|link| scenario.links[link].jitter.clone());
+    let of = |scenario: &Scenario| [0, 1].map(|l| scenario.links[l].jitter.as_deref().cloned());
     assert_eq!(
         of(&parse(text)),
         [Some(normal.clone()), Some(normal.clone())]

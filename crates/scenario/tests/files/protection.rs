@@ -67,7 +67,7 @@ fn arq_and_its_defaults() {
         transmissions: 8,
         in_order: true,
     };
-    assert_eq!(forth.arq, Some(selective));
+    assert_eq!(forth.arq.as_deref(), Some(&selective));
     let back_n = ArqSettings {
         scheme: ArqScheme::GoBackN,
         window: 7,
@@ -75,7 +75,7 @@ fn arq_and_its_defaults() {
         transmissions: 3,
         in_order: true,
     };
-    assert_eq!(back.arq, Some(back_n));
+    assert_eq!(back.arq.as_deref(), Some(&back_n));
     let [forth, back] = link(
         "arq = { kind = \"selective-repeat\", in_order = false }\n[link.l.reverse]\narq = \"none\"",
     );

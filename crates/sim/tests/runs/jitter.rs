@@ -28,7 +28,7 @@ fn scenario(jitter: Option<JitterSettings>) -> Scenario {
         ..Line::geo()
     };
     let mut scenario = line.transfer(20_000_000, cubic()).scenario();
-    scenario.links[1].jitter = jitter;
+    scenario.links[1].jitter = jitter.map(Box::new);
     scenario
 }
 

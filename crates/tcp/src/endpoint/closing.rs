@@ -236,7 +236,7 @@ impl Endpoint {
 
     fn forget(&mut self) {
         self.connection = Connection::Reset;
-        self.handshake.deadline = Time::MAX;
+        self.handshake = None;
         self.receiver.deadline = Time::MAX;
         self.sender.core.stop();
     }

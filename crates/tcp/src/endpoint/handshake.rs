@@ -68,21 +68,23 @@ impl Endpoint {
                 packet.bytes += self.option_bytes(&packet) as u16;
             }
         }
-        self.handshake.sent += 1;
-        self.handshake.sent_at = now;
-        if self.handshake.sent == 1 {
-            self.handshake.first_at = now;
+        let handshake = self.handshake.get_or_insert_default();
+        handshake.sent += 1;
+        handshake.sent_at = now;
+        if handshake.sent == 1 {
+            handshake.first_at = now;
         }
         if opens && self.sender.owns_syn() {
             self.sender.syn_sent(now);
         } else if opens || !self.one_way {
             // A sink of ns-2 has no timer for its answer.
             let due = now + self.handshake_rtt().rto();
-            self.handshake.deadline = if self.receiver.is_linux() {
-                wheel::expiry(self.sender.core.options.kernel.tick, now, due)
+            let due = if self.receiver.is_linux() {
+                wheel::expiry(self.sender.core.options.kernel().tick, now, due)
             } else {
                 due
             };
+            self.handshake.get_or_insert_default().deadline = due;
         }
         out.transmit(packet);
     }
@@ -113,7 +115,8 @@ impl Endpoint {
                     self.sender.core.headers.echo = packet.timestamp;
                     // RFC 7323, section 3.2: the ACK of the answer echoes its timestamp.
                     self.receiver.set_timestamp(packet.timestamp);
-                    self.handshake.answered = Some(echoed_at(now, packet));
+                    let handshake = self.handshake.get_or_insert_default();
+                    handshake.answered = Some(echoed_at(now, packet));
                 }
                 self.establish(now);
                 if self.sender.owns_syn() {
@@ -145,7 +148,8 @@ impl Endpoint {
     /// The estimator of the handshake, which has no sample yet.
     fn handshake_rtt(&self) -> RttEstimator {
         let core = &self.sender.core;
-        core.rtt.unsampled(core.rules, self.handshake.timeouts)
+        let timeouts = self.handshake.as_ref().map_or(0, |h| h.timeouts);
+        core.rtt.unsampled(core.rules, timeouts)
     }
 
     /// A window of zero is one, too: nothing may leave.
@@ -156,13 +160,19 @@ impl Endpoint {
     pub(super) fn establish(&mut self, now: Time) {
         let opened = self.connection == Connection::SynSent;
         self.connection = Connection::Established;
-        self.handshake.deadline = Time::MAX;
+        let handshake = match &mut self.handshake {
+            Some(handshake) => {
+                handshake.deadline = Time::MAX;
+                **handshake
+            }
+            None => Handshake::default(),
+        };
         if opened && self.sender.owns_syn() {
             return self.sender.established(None);
         }
-        let Handshake { sent, sent_at, .. } = self.handshake;
+        let Handshake { sent, sent_at, .. } = handshake;
         let sent_at = (sent == 1).then_some(sent_at);
-        if let Some(sent_at) = sent_at.or(self.handshake.answered) {
+        if let Some(sent_at) = sent_at.or(handshake.answered) {
             let cwnd = self.sender.core.window.cwnd;
             self.sender.core.rtt.sample(sent_at, now, cwnd);
             let rtt = &self.sender.core.rtt;
@@ -172,24 +182,27 @@ impl Endpoint {
             self.sender.established(None);
         }
         if sent > 1 {
-            self.handshake_was_lost();
+            self.handshake_was_lost(&handshake);
+        }
+        // A sink of ns-2 may have to answer the SYN again.
+        if !self.one_way {
+            self.handshake = None;
         }
     }
 
     /// More than one SYN was sent. Linux 6 takes that for a sign of congestion
     /// from the third on, unless the timestamp in the answer is the first one's; and
     /// a timestamp gives it a round trip, so that its timeout stays.
-    fn handshake_was_lost(&mut self) {
-        let handshake = self.handshake_rtt();
+    fn handshake_was_lost(&mut self, handshake: &Handshake) {
         if !self.receiver.is_linux() {
-            return self.sender.handshake_was_lost(handshake);
+            return self.sender.handshake_was_lost(self.handshake_rtt());
         }
-        let first = timestamp(self.handshake.first_at);
-        let was_late = self.handshake.answered.map(timestamp) == Some(first);
-        if self.handshake.sent > 2 && !was_late {
+        let first = timestamp(handshake.first_at);
+        let was_late = handshake.answered.map(timestamp) == Some(first);
+        if handshake.sent > 2 && !was_late {
             self.sender.core.window.cwnd = 1.0;
         }
-        if self.handshake.answered.is_none() {
+        if handshake.answered.is_none() {
             self.sender.core.rtt.handshake_was_lost();
         }
     }

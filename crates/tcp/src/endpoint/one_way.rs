@@ -42,7 +42,7 @@ impl Endpoint {
     }
 
     fn receive_before_syn<T: Transmit>(&mut self, now: Time, packet: &Packet, out: &mut T) {
-        let echo = *self.handshake.echo.get_or_insert(packet.timestamp);
+        let echo = *(self.handshake.get_or_insert_default().echo).get_or_insert(packet.timestamp);
         self.receiver.on_data(now, packet);
         let mut answer = Packet::new(self.peer);
         self.receiver.acknowledge(&mut answer);

@@ -1,6 +1,6 @@
 //! One connection after another between the same ends.
 
-use super::{Connection, Endpoint, Handshake, receiver_of};
+use super::{Connection, Endpoint, receiver_of};
 use crate::sender::Sender;
 use crate::transport::Transport;
 use bentpipe_cc::Controller;
@@ -30,7 +30,7 @@ impl Endpoint {
         let before = std::mem::replace(&mut self.receiver, receiver);
         self.receiver.continue_after(&before);
         self.connection = Connection::Closed;
-        self.handshake = Handshake::default();
+        self.handshake = None;
         self.reopened += 1;
     }
 }

@@ -49,7 +49,7 @@ impl Linux {
     /// The application writes, unless it waits for room.
     #[inline]
     pub(super) fn refill(&mut self, s: &Core) {
-        let Some(limit) = s.options.kernel.send_memory else {
+        let Some(limit) = s.options.kernel().send_memory else {
             return;
         };
         if self.memory == 0 {
@@ -64,7 +64,7 @@ impl Linux {
     /// application that has more. True if it has grown.
     #[inline]
     pub(super) fn expand(&mut self, s: &Core) -> bool {
-        let Some(limit) = s.options.kernel.send_memory.filter(|_| self.is_full) else {
+        let Some(limit) = s.options.kernel().send_memory.filter(|_| self.is_full) else {
             return false;
         };
         if s.board.flight() >= Linux::window(s) {
@@ -78,7 +78,7 @@ impl Linux {
     /// The memory in which the window has room twice, or three times.
     fn room_for(s: &Core) -> u64 {
         let mss = u64::from(s.mss) + TIMESTAMPS * u64::from(s.headers.timestamps);
-        let head = u64::from(s.options.kernel.header_room);
+        let head = u64::from(s.options.kernel().header_room);
         let segment = (mss + head + TAIL).next_power_of_two() + DESCRIPTOR;
         // BBR, which sets the window itself, asks for three (`sndbuf_expand`).
         let times = if s.options.owns_window { 3 } else { 2 };
@@ -89,7 +89,7 @@ impl Linux {
     /// all below `written`; with `is_full` it waits to be woken.
     fn writes_until(s: &Core, written: u64, limit: u64, is_full: bool) -> u64 {
         let mss = u64::from(s.mss).max(1);
-        let together = match s.options.kernel.single_segments {
+        let together = match s.options.kernel().single_segments {
             true => 1,
             false => Linux::largest_super_segment(s) as u64,
         };
@@ -125,7 +125,7 @@ impl Linux {
     /// True if the application has written what would go next.
     #[inline]
     pub(super) fn is_written(&self, s: &Core) -> bool {
-        s.options.kernel.send_memory.is_none() || s.snd.next < self.written
+        s.options.kernel().send_memory.is_none() || s.snd.next < self.written
     }
 }
 

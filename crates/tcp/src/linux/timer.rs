@@ -27,19 +27,19 @@ pub(crate) enum Timer {
 impl Linux {
     pub(super) fn await_probe(&mut self, s: &mut Core, now: Time, wait: Duration) {
         self.timer = Timer::Probe;
-        s.timer.deadline = expiry(s.options.kernel.tick, now, now + wait);
+        s.timer.deadline = expiry(s.options.kernel().tick, now, now + wait);
     }
 
     pub(super) fn await_reordering(&mut self, s: &mut Core, now: Time, wait: Duration) {
         self.timer = Timer::Reordering;
-        s.timer.deadline = expiry(s.options.kernel.tick, now, now + wait);
+        s.timer.deadline = expiry(s.options.kernel().tick, now, now + wait);
     }
 
     /// The timeout counts from now.
     pub(super) fn restart_timeout(&mut self, s: &mut Core, now: Time) {
         self.timer = Timer::Retransmission;
         s.restart_timer(now);
-        s.timer.deadline = expiry(s.options.kernel.tick, now, s.timer.deadline);
+        s.timer.deadline = expiry(s.options.kernel().tick, now, s.timer.deadline);
     }
 
     /// Back to the timeout; in place of another timer it counts from the first
@@ -54,7 +54,7 @@ impl Linux {
             let soonest = now + Duration::from_millis(1);
             due = (head + s.rtt.rto()).max(soonest);
         }
-        s.timer.deadline = expiry(s.options.kernel.tick, now, due);
+        s.timer.deadline = expiry(s.options.kernel().tick, now, due);
     }
 
     /// An ACK moved the timers: a probe, or else the timeout.

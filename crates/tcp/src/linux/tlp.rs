@@ -38,7 +38,7 @@ impl Probe {
 impl Linux {
     /// True where a probe may be the next timer.
     pub(super) fn may_probe(&self, s: &Core) -> bool {
-        s.options.kernel.tail_loss_probes && matches!(self.state, State::Open | State::Cwr)
+        s.options.kernel().tail_loss_probes && matches!(self.state, State::Open | State::Cwr)
     }
 
     /// Sets the timer to a probe, unless the state allows none; `from_now` if the

@@ -46,7 +46,7 @@ impl RttEstimator {
     pub(super) fn sample_linux(&mut self, rtt: Duration, una: u64, next: u64) {
         let rtt = rtt.as_nanos().max(1);
         let least = self.minimum.as_nanos();
-        let d = &mut self.deviation;
+        let d = self.deviation.get_or_insert_default();
         if self.srtt == 0 {
             self.srtt = rtt;
             d.smoothed = 2 * rtt;

@@ -44,18 +44,20 @@ impl Scoreboard {
     /// Watches the retransmission of the segment at `index`, which has just left.
     pub(crate) fn watch(&mut self, index: usize) {
         let next = self.base + self.segments.len() as u64;
-        self.watched.push_back((self.base + index as u64, next));
+        let resent = self.resent.get_or_insert_default();
+        resent.watched.push_back((self.base + index as u64, next));
     }
 
     /// The index of a watched segment that is still missing although three
     /// segments sent after its retransmission are selectively acknowledged. It
     /// is not watched any more.
     pub(crate) fn lost_again(&mut self) -> Option<usize> {
-        while let Some(&(number, next)) = self.watched.front() {
+        let resent = self.resent.as_mut()?;
+        while let Some(&(number, next)) = resent.watched.front() {
             if self.forward < next + 3 {
                 return None;
             }
-            self.watched.pop_front();
+            resent.watched.pop_front();
             let index = number.checked_sub(self.base).map(|index| index as usize);
             if let Some(index) = index
                 && let Some(s) = self.segments.get(index)
@@ -114,6 +116,12 @@ impl Scoreboard {
         newly
     }
 
+    fn forget_watched(&mut self) {
+        if let Some(resent) = &mut self.resent {
+            resent.watched.clear();
+        }
+    }
+
     fn lose(&mut self, index: usize) -> bool {
         match self.segments.get_mut(index) {
             Some(s) if s.flags & (SACKED | LOST) == 0 => {
@@ -141,7 +149,7 @@ impl Scoreboard {
         }
         self.lost = self.segments.len() as u32 - self.sacked;
         self.retransmitted = 0;
-        self.watched.clear();
+        self.forget_watched();
         self.next_hole = self.base;
         self.edge = self.base + self.segments.len() as u64;
         self.sacked_above_edge = 0;
@@ -184,6 +192,6 @@ impl Scoreboard {
         self.sacked_above_edge = 0;
         self.forward = self.base;
         self.edge = self.base;
-        self.watched.clear();
+        self.forget_watched();
     }
 }

@@ -17,8 +17,6 @@ pub(super) struct Order {
     again: VecDeque<Again>,
     /// How many times any was.
     count: u32,
-    /// Below this number no segment that was sent once is looked at any more.
-    first: u64,
 }
 
 /// A segment that was sent again.
@@ -52,11 +50,12 @@ impl Scoreboard {
             return;
         }
         // Zero is for those that were sent once.
-        self.order.count = self.order.count.checked_add(1).unwrap_or(1);
-        let count = self.order.count;
+        let order = &mut self.resent.get_or_insert_default().order;
+        order.count = order.count.checked_add(1).unwrap_or(1);
+        let count = order.count;
         s.flags &= !PASSED;
         s.skip = count;
-        self.order.again.push_back(Again {
+        order.again.push_back(Again {
             number,
             before,
             count,
@@ -73,16 +72,18 @@ impl Scoreboard {
     /// A walk that begins at the oldest.
     pub(crate) fn walk(&mut self) -> Walk {
         let end = self.base + self.segments.len() as u64;
-        let mut first = self.order.first.max(self.base);
+        let mut first = self.first_of_walk.max(self.base);
         while first < end && !self.waits_for_first(first) {
             first += 1;
         }
-        self.order.first = first;
-        while let Some(again) = self.order.again.front() {
+        self.first_of_walk = first;
+        while let Some(again) = self.again(0) {
             if self.waits_for(again) {
                 break;
             }
-            self.order.again.pop_front();
+            if let Some(resent) = &mut self.resent {
+                resent.order.again.pop_front();
+            }
         }
         Walk {
             number: first,
@@ -100,7 +101,7 @@ impl Scoreboard {
             walk.number = next.max(walk.number + 1);
         }
         let again = loop {
-            match self.order.again.get(walk.place) {
+            match self.again(walk.place) {
                 Some(again) if !self.waits_for(again) => walk.place += 1,
                 again => break again,
             }
@@ -116,6 +117,12 @@ impl Scoreboard {
             }
             _ => None,
         }
+    }
+
+    /// The retransmission at `place` in their list.
+    #[inline]
+    fn again(&self, place: usize) -> Option<&Again> {
+        self.resent.as_ref()?.order.again.get(place)
     }
 
     fn place_of(&self, number: u64) -> Option<usize> {

@@ -15,7 +15,7 @@ struct Turn {
 }
 
 /// The pacer of one connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     setting: Pacing,
     /// When the next packet may leave; [`Time::MAX`] while none is held back.
@@ -25,7 +25,7 @@ pub(crate) struct Pacer {
     /// Segments that may still leave with the last one.
     quantum_left: u32,
     /// Present where Linux spaces the packets.
-    lateness: Option<Lateness>,
+    lateness: Option<Box<Lateness>>,
     /// Present where packets leave in turns, which then are all the spacing there is.
     turn: Option<Turn>,
 }
@@ -40,7 +40,7 @@ impl Pacer {
                 Pacing::Window { initial_burst, .. } => initial_burst,
             },
             quantum_left: 0,
-            lateness: as_linux.then(Lateness::default),
+            lateness: as_linux.then(Box::default),
             turn: None,
         }
     }

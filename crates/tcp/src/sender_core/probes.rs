@@ -40,12 +40,6 @@ impl Default for Probing {
 }
 
 impl Probing {
-    /// When the next probe is to go.
-    #[inline]
-    pub(crate) fn deadline(&self) -> Time {
-        self.deadline
-    }
-
     /// True where probes have been asked for and not begun with.
     #[inline]
     fn waits(&self) -> bool {
@@ -86,13 +80,19 @@ impl Probing {
 }
 
 impl Core {
+    /// When the next probe is to go; [`Time::MAX`] if none is.
+    #[inline]
+    pub(crate) fn probes_at(&self) -> Time {
+        self.probing.as_ref().map_or(Time::MAX, |p| p.deadline)
+    }
+
     /// Takes the congestion control's requests about packets that are yet to be
     /// sent.
     pub(crate) fn take_requests(&mut self) {
         let actions = &mut self.window.actions;
         let low_priority = std::mem::take(&mut actions.low_priority);
         if let Some(probes) = actions.probes.take() {
-            self.ask_probes(probes);
+            self.ask_probes(*probes);
         }
         if low_priority > 0 {
             let bytes = u64::from(low_priority) * u64::from(self.mss);
@@ -101,16 +101,19 @@ impl Core {
     }
 
     fn ask_probes(&mut self, probes: Probes) {
-        self.probing.ask(probes);
+        self.probing.get_or_insert_default().ask(probes);
     }
 
     /// Begins with probes that have been asked for, once there is a segment to
     /// copy.
     #[inline]
     pub(crate) fn begin_probes<T: Transmit>(&mut self, now: Time, out: &mut T) {
-        if self.probing.waits() && self.has_sent() {
-            self.probing.enter_interval();
-            self.probing.deadline = now + self.probing.spacing;
+        let has_sent = self.has_sent();
+        if let Some(probing) = self.probing.as_mut().filter(|p| p.waits())
+            && has_sent
+        {
+            probing.enter_interval();
+            probing.deadline = now + probing.spacing;
             self.send_probes(now, out);
         }
     }
@@ -118,20 +121,24 @@ impl Core {
     /// Sends the probes that are due at `now`. A sender whose data has all
     /// arrived has nothing to probe for.
     pub(crate) fn send_probes<T: Transmit>(&mut self, now: Time, out: &mut T) {
+        let Some(mut probing) = self.probing.take() else {
+            return;
+        };
         if self.snd.una == self.snd.offered {
-            self.probing.stop();
+            probing.stop();
         }
-        while self.probing.deadline <= now && !out.is_full() {
-            let probe = self.probe(now);
+        while probing.deadline <= now && !out.is_full() {
+            let probe = self.probe(now, &mut probing);
             self.transmit_probe(probe, out);
-            if self.probing.asked.pattern == ProbePattern::Pair {
+            if probing.asked.pattern == ProbePattern::Pair {
                 let mut high = probe;
                 high.priority &= !priority::LOW;
                 high.flags |= flags::DUMMY;
                 self.transmit_probe(high, out);
             }
-            self.probing.advance();
+            probing.advance();
         }
+        self.probing = Some(probing);
     }
 
     fn transmit_probe<T: Transmit>(&mut self, probe: Packet, out: &mut T) {
@@ -140,13 +147,13 @@ impl Core {
         out.transmit(probe);
     }
 
-    fn probe(&mut self, now: Time) -> Packet {
-        let carried = match self.probing.asked.content {
+    fn probe(&mut self, now: Time, probing: &mut Probing) -> Packet {
+        let carried = match probing.asked.content {
             ProbeContent::Copy => None,
-            ProbeContent::Unacknowledged => self.board.copy_from(self.probing.carried_until),
+            ProbeContent::Unacknowledged => self.board.copy_from(probing.carried_until),
         };
         let mut packet = if let Some(hole) = carried {
-            self.probing.carried_until = hole.start + u64::from(hole.len);
+            probing.carried_until = hole.start + u64::from(hole.len);
             self.packet(now, hole.start, hole.len)
         } else {
             let end = self.snd.next.min(self.snd.fin);

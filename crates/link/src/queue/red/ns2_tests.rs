@@ -6,7 +6,8 @@
 //! of other seeds do.
 
 use super::*;
-use crate::{Link, LinkSettings, QueueSettings};
+use crate::testing::Link;
+use crate::{LinkSettings, QueueSettings};
 use bentpipe_units::Rate;
 
 /// Mean and standard deviation of ns-2's runs.

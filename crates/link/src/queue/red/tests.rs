@@ -1,7 +1,8 @@
 //! RED against worked examples and against its definition, told again.
 
 use super::*;
-use crate::{Admission, Link, LinkSettings, QueueSettings, Verdict};
+use crate::testing::Link;
+use crate::{Admission, LinkSettings, QueueSettings, Verdict};
 use bentpipe_units::{Bytes, Rate, Ratio};
 use proptest::prelude::*;
 
