@@ -11,6 +11,7 @@ mod statistics;
 pub use build::LinkPlan;
 
 use crate::channel::Channel;
+use crate::counters::Tally;
 use crate::delays::DelayHistogram;
 use crate::pool::Train;
 use crate::queue::{AdmissionRule, Decision, QueueState, Red};
@@ -61,7 +62,7 @@ pub struct Link<P> {
     service: Service<P>,
     /// Boxed, so that the many links that lose nothing stay small.
     channel: Option<Box<Channel>>,
-    counters: Counters,
+    counters: Tally,
     delays: Option<Box<DelayHistogram>>,
 }
 
@@ -131,10 +132,14 @@ impl<P: Copy> Link<P> {
         let decision = red.decide(state, meta);
         let marked = decision == Decision::Mark;
         self.counters.offered += 1;
-        self.counters.marks += u64::from(marked);
+        if marked {
+            self.counters.rare_mut().marks += 1;
+        }
         if !decision.accepts() {
             self.counters.queue_drops += 1;
-            self.counters.early_drops += u64::from(decision == Decision::DropEarly);
+            if decision == Decision::DropEarly {
+                self.counters.rare_mut().early_drops += 1;
+            }
             let verdict = Verdict::QueueDrop;
             return Admission::Lost { verdict, at: now };
         }
@@ -164,9 +169,8 @@ impl<P: Copy> Link<P> {
             .as_mut()
             .is_some_and(|c| c.loses(wire, next_free))
         {
-            self.counters.channel_losses += 1;
-            self.counters.lost_bytes += u64::from(bytes);
             let verdict = Verdict::ChannelLoss;
+            self.counters.lose(verdict, bytes);
             return Admission::Lost {
                 verdict,
                 at: next_free,
@@ -254,7 +258,7 @@ impl<P: Copy> Link<P> {
     /// carried.
     #[must_use]
     pub fn delivered(&self, pool: &PacketPool<P>) -> u64 {
-        let c = &self.counters;
+        let c = self.counters();
         let lost = c.queue_drops + c.channel_losses + c.outage_losses;
         c.offered - lost - self.in_flight(pool) as u64
     }
@@ -296,8 +300,8 @@ impl<P: Copy> Link<P> {
 
     /// Counters of the link since the start of the run.
     #[must_use]
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        self.counters.counters()
     }
 
     #[cfg(test)]

@@ -42,7 +42,8 @@ pub use xcp::{Feedback, XcpHeader, XcpSettings};
 pub(crate) use fifo::{AdmissionRule, Waiter};
 pub(crate) use red::Red;
 
-use crate::{Counters, Limit, PacketMeta, Verdict};
+use crate::counters::Tally;
+use crate::{Limit, PacketMeta, Verdict};
 use ack_filter::AckFilter;
 use bandwidth::Router;
 use bentpipe_units::{Bytes, Duration, Rate, Time};
@@ -374,7 +375,7 @@ impl<P: Copy> ManagedQueue<P> {
         (idle_since, blocked): (Option<Time>, bool),
         packet: P,
         meta: PacketMeta,
-        counters: &mut Counters,
+        counters: &mut Tally,
     ) -> Decision {
         let (packets, bytes) = self.backlog();
         let state = QueueState {
@@ -393,7 +394,9 @@ impl<P: Copy> ManagedQueue<P> {
         match decision {
             Decision::DropEarly | Decision::DropForced => {
                 events.counters.queue_drops += 1;
-                events.counters.early_drops += u64::from(decision == Decision::DropEarly);
+                if decision == Decision::DropEarly {
+                    events.counters.rare_mut().early_drops += 1;
+                }
                 return decision;
             }
             Decision::Mark => events.mark(packet),
@@ -409,7 +412,7 @@ impl<P: Copy> ManagedQueue<P> {
     }
 
     /// Takes the packet that a transmitter sends that is free at `now`.
-    pub(crate) fn dequeue(&mut self, now: Time, counters: &mut Counters) -> Option<Waiter<P>> {
+    pub(crate) fn dequeue(&mut self, now: Time, counters: &mut Tally) -> Option<Waiter<P>> {
         let events = &mut QueueEvents {
             now,
             log: &mut self.log,
@@ -439,7 +442,7 @@ impl<P: Copy> ManagedQueue<P> {
         &mut self,
         now: Time,
         is_superfluous: impl FnMut(&P) -> bool,
-        counters: &mut Counters,
+        counters: &mut Tally,
     ) {
         let events = &mut QueueEvents {
             now,

@@ -1,7 +1,8 @@
 //! Packets on an event-driven link with a timeline.
 
+use crate::Verdict;
+use crate::counters::Tally;
 use crate::cursor::{Fate, LinkCursor};
-use crate::{Counters, Verdict};
 use bentpipe_units::Time;
 use std::collections::VecDeque;
 
@@ -72,18 +73,14 @@ impl<P: Copy> Timed<P> {
     }
 
     /// Takes a packet that has been lost by `now`, and counts it.
-    pub(crate) fn lost(&mut self, now: Time, counters: &mut Counters) -> Option<(P, Verdict)> {
+    pub(crate) fn lost(&mut self, now: Time, counters: &mut Tally) -> Option<(P, Verdict)> {
         let pending_losses = self
             .pending_losses
             .front()
             .filter(|d| d.at <= now)
             .copied()?;
         self.pending_losses.pop_front();
-        match pending_losses.verdict {
-            Verdict::OutageLoss => counters.outage_losses += 1,
-            _ => counters.channel_losses += 1,
-        }
-        counters.lost_bytes += u64::from(pending_losses.bytes);
+        counters.lose(pending_losses.verdict, pending_losses.bytes);
         Some((pending_losses.packet, pending_losses.verdict))
     }
 

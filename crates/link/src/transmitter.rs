@@ -45,9 +45,10 @@ pub(crate) struct Transmitter {
     /// When it has sent all that it has taken; where an event-driven link with a timeline is down,
     /// when it can send again.
     pub(crate) next_free: Time,
-    /// Transmission times of the last two packet sizes: traffic is nearly all
+    /// The last two packet sizes, and their transmission times: traffic is nearly all
     /// full packets or bare ACKs, and a division costs more than a look.
-    recent: [(u32, Duration); 2],
+    sizes: [u32; 2],
+    times: [Duration; 2],
 }
 
 impl Transmitter {
@@ -56,21 +57,24 @@ impl Transmitter {
             rate: settings.rate,
             wire: Wire::new(settings),
             next_free: Time::ZERO,
-            recent: [(u32::MAX, Duration::ZERO); 2],
+            sizes: [u32::MAX; 2],
+            times: [Duration::ZERO; 2],
         }
     }
 
     /// The time that a packet of `bytes` takes.
     #[inline]
     pub(crate) fn time(&mut self, bytes: u32) -> Duration {
-        if self.recent[0].0 == bytes {
-            return self.recent[0].1;
+        if self.sizes[0] == bytes {
+            return self.times[0];
         }
-        if self.recent[1].0 != bytes {
-            self.recent[1] = (bytes, self.time_of(1, u64::from(bytes)));
+        if self.sizes[1] != bytes {
+            self.sizes[1] = bytes;
+            self.times[1] = self.time_of(1, u64::from(bytes));
         }
-        self.recent.swap(0, 1);
-        self.recent[0].1
+        self.sizes.swap(0, 1);
+        self.times.swap(0, 1);
+        self.times[0]
     }
 
     /// The time that `packets` packets of `bytes` in all take.

@@ -331,7 +331,7 @@ impl LinkOutcome {
         access: &AccessCounters,
         end: Time,
     ) -> LinkOutcome {
-        let c = *link.counters();
+        let c = link.counters();
         let (mut on_it, mut under_way) = (0, 0);
         for (_, packet) in link.under_way(pool) {
             on_it += 1;

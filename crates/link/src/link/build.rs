@@ -7,6 +7,7 @@ use super::scheduled::Scheduled;
 use super::{Link, Service};
 use crate::arq::Arq;
 use crate::channel::Channel;
+use crate::counters::Tally;
 use crate::cursor::LinkCursor;
 use crate::jitter::Jitter;
 use crate::pool::Train;
@@ -14,7 +15,7 @@ use crate::queue::{ManagedQueue, QueueContext, Rule};
 use crate::ring::Ring;
 use crate::timed::Timed;
 use crate::transmitter::Transmitter;
-use crate::{ArqSettings, Counters, JitterSettings, LinkSettings, Timeline};
+use crate::{ArqSettings, JitterSettings, LinkSettings, Timeline};
 use bentpipe_units::Rate;
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ impl<P: Copy> Link<P> {
             backlog: Backlog::new(settings.queue.limit()),
             service: Link::service(plan),
             channel: Channel::new(&settings.channel, seed, name).map(Box::new),
-            counters: Counters::default(),
+            counters: Tally::default(),
             delays: None,
         };
         if plan.record_delays {

@@ -234,9 +234,9 @@ impl<P: Copy> Link<P> {
         let ends = self.transmitter.next_free;
         let wire = self.transmitter.wire.packet(bytes);
         if self.channel.as_mut().is_some_and(|c| c.loses(wire, ends)) {
-            self.counters.channel_losses += 1;
-            self.counters.lost_bytes += u64::from(bytes);
-            queue.report(waiter.packet, Verdict::ChannelLoss);
+            let verdict = Verdict::ChannelLoss;
+            self.counters.lose(verdict, bytes);
+            queue.report(waiter.packet, verdict);
         } else {
             self.counters.accepted_bytes += u64::from(bytes);
             carried.push_back(Carried {
@@ -273,7 +273,7 @@ impl<P: Copy> Link<P> {
         let number = match next {
             Next::Again(number) => {
                 arq.learn(at);
-                self.counters.repeats += 1;
+                self.counters.rare_mut().repeats += 1;
                 number
             }
             Next::New => {
@@ -325,11 +325,7 @@ impl<P: Copy> Link<P> {
         let sent = arq.sent(number, (flight.end, flight.delay), flight.lost.is_some());
         if let Some((packet, meta)) = sent.given_up {
             let verdict = flight.lost.unwrap_or(Verdict::ChannelLoss);
-            match verdict {
-                Verdict::OutageLoss => self.counters.outage_losses += 1,
-                _ => self.counters.channel_losses += 1,
-            }
-            self.counters.lost_bytes += u64::from(meta.bytes);
+            self.counters.lose(verdict, meta.bytes);
             queue.report(packet, verdict);
         }
         let passed = std::iter::from_fn(|| arq.pass());

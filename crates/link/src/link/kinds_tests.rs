@@ -207,7 +207,7 @@ proptest! {
         all.sort_unstable();
         prop_assert!(all.into_iter().eq(0..steps.len()));
         // The counters say the same.
-        let c = *link.counters();
+        let c = link.counters();
         prop_assert_eq!(c.offered, steps.len() as u64);
         prop_assert_eq!(c.queue_drops, done.dropped.len() as u64);
         prop_assert_eq!(c.channel_losses, done.lost.len() as u64);

@@ -250,8 +250,7 @@ impl<P: Copy> Link<P> {
     }
 
     fn port_lose(&mut self, waiter: &Waiter<P>) {
-        self.counters.channel_losses += 1;
-        self.counters.lost_bytes += u64::from(waiter.meta.bytes);
+        self.counters.lose(Verdict::ChannelLoss, waiter.meta.bytes);
         if let Some(port) = self.port_mut() {
             port.queue.report(waiter.packet, Verdict::ChannelLoss);
         }

@@ -6,11 +6,12 @@
 //! link; what lies ahead is reported with its time.
 
 use super::{Carried, Link, Service};
+use crate::counters::Tally;
 use crate::cursor::{Fate, LinkCursor};
 use crate::queue::{AdmissionRule, Decision, QueueState, Rule};
 use crate::ring::Ring;
 use crate::timeline::Span;
-use crate::{Admission, Counters, PacketMeta, Verdict};
+use crate::{Admission, PacketMeta, Verdict};
 use bentpipe_units::{Duration, Time};
 
 /// A rule that decides over arriving packets, and the course of the
@@ -53,7 +54,7 @@ impl<P: Copy> Scheduled<P> {
 
     /// Counts the packets whose transmission has started by `now`.
     #[inline]
-    pub(super) fn advance(&mut self, now: Time, counters: &mut Counters) {
+    pub(super) fn advance(&mut self, now: Time, counters: &mut Tally) {
         while let Some(first) = self.waiting.front().filter(|w| w.start <= now) {
             counters.queueing += first.start.since(first.entered);
             self.waiting_bytes -= u64::from(first.bytes);
@@ -166,10 +167,14 @@ impl<P: Copy> Link<P> {
             }
         };
         let marked = decision == Decision::Mark;
-        self.counters.marks += u64::from(marked);
+        if marked {
+            self.counters.rare_mut().marks += 1;
+        }
         if !decision.accepts() {
             self.counters.queue_drops += 1;
-            self.counters.early_drops += u64::from(decision == Decision::DropEarly);
+            if decision == Decision::DropEarly {
+                self.counters.rare_mut().early_drops += 1;
+            }
             let verdict = Verdict::QueueDrop;
             return Admission::Lost { verdict, at: now };
         }
@@ -196,11 +201,7 @@ impl<P: Copy> Link<P> {
                 Admission::Arrives { at, marked }
             }
             Fate::Lost { at, verdict } => {
-                match verdict {
-                    Verdict::OutageLoss => self.counters.outage_losses += 1,
-                    _ => self.counters.channel_losses += 1,
-                }
-                self.counters.lost_bytes += u64::from(meta.bytes);
+                self.counters.lose(verdict, meta.bytes);
                 Admission::Lost { verdict, at }
             }
         }

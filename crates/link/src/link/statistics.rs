@@ -123,7 +123,7 @@ impl<P: Copy> Link<P> {
         let sent = c.offered - c.queue_drops - self.unsent();
         let busy = self
             .transmitter
-            .time_of(sent, c.accepted_bytes + c.lost_bytes);
+            .time_of(sent, c.accepted_bytes + c.rare().lost_bytes);
         let ahead = self.transmitter.next_free.since(now);
         share(busy.saturating_sub(ahead), now)
     }

@@ -381,7 +381,7 @@ proptest! {
         all.sort_unstable();
         all.dedup();
         prop_assert_eq!(all.len(), ends);
-        let c = *link.counters();
+        let c = link.counters();
         prop_assert_eq!(c.queue_drops, done.dropped.len() as u64);
         prop_assert_eq!(c.channel_losses + c.outage_losses, done.lost.len() as u64);
         prop_assert_eq!(link.delivered(), done.arrived.len() as u64);
@@ -439,7 +439,7 @@ proptest! {
         now += Duration::from_nanos(100);
         late.advance(now);
         early.advance(now);
-        let (a, b) = (*early.counters(), *late.counters());
+        let (a, b) = (early.counters(), late.counters());
         let ahead = ahead.into_iter().filter(|at| *at > now).count() as u64;
         let lost = a.channel_losses + a.outage_losses;
         prop_assert_eq!(lost - ahead, b.channel_losses + b.outage_losses);

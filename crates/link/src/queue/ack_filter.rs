@@ -69,8 +69,9 @@ impl<P: Copy> FifoRule<P> for AckFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Verdict;
+    use crate::counters::Tally;
     use crate::queue::{ManagedQueue, QueueSettings};
-    use crate::{Counters, Verdict};
     use bentpipe_units::{Bytes, Duration, Rate, Time};
 
     #[test]
@@ -85,16 +86,16 @@ mod tests {
         let limit = Limit::Packets(9);
         let settings = QueueSettings::AckFilter(AckFilterSettings { limit });
         let mut queue: ManagedQueue<usize> = ManagedQueue::new(&settings, &link);
-        let mut counters = Counters::default();
+        let mut counters = Tally::default();
         let give = |queue: &mut ManagedQueue<usize>, packet| {
-            let counters = &mut Counters::default();
+            let counters = &mut Tally::default();
             let meta = PacketMeta::plain(100);
             let decision = queue.enqueue(Time::ZERO, (None, false), packet, meta, counters);
             assert_eq!(decision, Decision::Accept);
         };
         (0..6).for_each(|packet| give(&mut queue, packet));
         queue.drop_waiting(Time::ZERO, |p| [0, 1, 4].contains(p), &mut counters);
-        assert_eq!((counters.queue_drops, counters.early_drops), (3, 3));
+        assert_eq!((counters.queue_drops, counters.rare().early_drops), (3, 3));
         assert_eq!(queue.backlog(), (3, 300));
         for packet in [0, 1, 4] {
             assert_eq!(queue.poll(), Some((packet, Verdict::QueueDrop)));

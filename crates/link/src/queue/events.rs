@@ -1,7 +1,8 @@
 //! Reports of queues about packets that they had accepted.
 
 use super::Waiter;
-use crate::{Counters, Verdict};
+use crate::Verdict;
+use crate::counters::Tally;
 use bentpipe_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -18,7 +19,7 @@ pub(super) struct Log<P> {
 pub(crate) struct QueueEvents<'a, P> {
     pub(super) now: Time,
     pub(super) log: &'a mut Log<P>,
-    pub(super) counters: &'a mut Counters,
+    pub(super) counters: &'a mut Tally,
 }
 
 impl<P> Log<P> {
@@ -34,7 +35,7 @@ impl<P> Log<P> {
 impl<P: Copy> QueueEvents<'_, P> {
     /// A packet is dropped to signal congestion, or as superfluous.
     pub(super) fn drop_early(&mut self, waiter: &Waiter<P>) {
-        self.counters.early_drops += 1;
+        self.counters.rare_mut().early_drops += 1;
         self.drop_for_room(waiter);
     }
 
@@ -48,13 +49,13 @@ impl<P: Copy> QueueEvents<'_, P> {
 
     /// A packet's ECN field is marked.
     pub(super) fn mark(&mut self, packet: P) {
-        self.counters.marks += 1;
+        self.counters.rare_mut().marks += 1;
         self.report(packet, Verdict::Marked);
     }
 
     /// A packet's sender is to be notified; it counts among the marks.
     pub(super) fn notify(&mut self, packet: P) {
-        self.counters.marks += 1;
+        self.counters.rare_mut().marks += 1;
         self.report(packet, Verdict::Notified);
     }
 

@@ -1,8 +1,9 @@
 //! FQ-CoDel against worked examples and the properties of a fair queue.
 
 use super::*;
+use crate::counters::Tally;
 use crate::queue::ManagedQueue;
-use crate::{Counters, QueueSettings, Verdict};
+use crate::{QueueSettings, Verdict};
 use bentpipe_units::{Duration, Rate};
 use proptest::prelude::*;
 
@@ -27,8 +28,8 @@ fn queue(settings: FqCoDelSettings) -> ManagedQueue<Packet> {
     ManagedQueue::new(&QueueSettings::FqCoDel(settings), &link)
 }
 
-fn give(queue: &mut ManagedQueue<Packet>, ms: u64, packet: Packet, bytes: u32) -> Counters {
-    let mut counters = Counters::default();
+fn give(queue: &mut ManagedQueue<Packet>, ms: u64, packet: Packet, bytes: u32) -> Tally {
+    let mut counters = Tally::default();
     let meta = PacketMeta {
         flow: packet.0,
         ecn_capable: packet.1.is_multiple_of(2),
@@ -41,7 +42,7 @@ fn give(queue: &mut ManagedQueue<Packet>, ms: u64, packet: Packet, bytes: u32) -
 
 fn take(queue: &mut ManagedQueue<Packet>, ms: u64) -> Option<Packet> {
     let now = Time::ZERO + Duration::from_millis(ms);
-    let waiter = queue.dequeue(now, &mut Counters::default());
+    let waiter = queue.dequeue(now, &mut Tally::default());
     waiter.map(|w| w.packet)
 }
 
@@ -86,7 +87,7 @@ fn the_longest_queue_makes_room_at_its_head() {
     }
     // 1500 bytes of one flow against 1200 of the other.
     let counters = give(&mut queue, 0, (2, 3), 200);
-    assert_eq!((counters.queue_drops, counters.early_drops), (1, 0));
+    assert_eq!((counters.queue_drops, counters.rare().early_drops), (1, 0));
     assert_eq!(queue.poll(), Some(((1, 0), Verdict::QueueDrop)));
     give(&mut queue, 0, (3, 0), 1300);
     assert_eq!(queue.poll(), Some(((2, 0), Verdict::QueueDrop)));

@@ -1,8 +1,9 @@
 //! Priority drop against a list that is searched.
 
 use super::*;
+use crate::counters::Tally;
 use crate::queue::ManagedQueue;
-use crate::{Counters, QueueSettings, Verdict};
+use crate::{QueueSettings, Verdict};
 use bentpipe_units::{Bytes, Duration, Rate};
 use proptest::prelude::*;
 
@@ -26,12 +27,12 @@ fn meta(bytes: u32, low_priority: bool) -> PacketMeta {
 }
 
 fn give(queue: &mut ManagedQueue<usize>, packet: usize, meta: PacketMeta) -> bool {
-    let counters = &mut Counters::default();
+    let counters = &mut Tally::default();
     queue.enqueue(Time::ZERO, (None, false), packet, meta, counters) == Decision::Accept
 }
 
 fn left(queue: &mut ManagedQueue<usize>) -> Vec<usize> {
-    let counters = &mut Counters::default();
+    let counters = &mut Tally::default();
     std::iter::from_fn(|| queue.dequeue(Time::ZERO, counters).map(|w| w.packet)).collect()
 }
 
@@ -99,7 +100,7 @@ proptest! {
         let unit = if in_bytes { 1000 } else { 1 };
         for (i, step) in steps.into_iter().enumerate() {
             let Some((bytes, low)) = step else {
-                let got = queue.dequeue(Time::ZERO, &mut Counters::default()).map(|w| w.packet);
+                let got = queue.dequeue(Time::ZERO, &mut Tally::default()).map(|w| w.packet);
                 let expected = (!list.is_empty()).then(|| list.remove(0).0);
                 prop_assert_eq!(got, expected);
                 continue;

@@ -106,7 +106,7 @@ fn a_full_queue_drops() {
         // With ALOHA unslotted the first one is sent at once.
         assert!((2..=3).contains(&waits), "{verdicts:?}");
         assert_eq!(verdicts[3], Some(Verdict::QueueDrop));
-        let counters = *link.link(1).unwrap().counters();
+        let counters = link.link(1).unwrap().counters();
         assert_eq!(counters.queue_drops, 4 - waits as u64);
         assert_eq!(counters.offered, 4);
         let mut arrived = 0;

@@ -284,7 +284,7 @@ impl<'a, T: Tap> Io<'a, T> {
             links: network
                 .links_mut()
                 .iter_mut()
-                .map(|link| (*link.counters(), link.waiting(at)))
+                .map(|link| (link.counters(), link.waiting(at)))
                 .collect(),
             written: self.counted.written,
             failed: self.counted.write_failed + self.counted.no_memory,

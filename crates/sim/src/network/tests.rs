@@ -94,7 +94,7 @@ fn codel_marks_the_packet_itself() {
     }
     let arrived = arrivals(&mut net);
     let marked = arrived.iter().filter(|p| p.ecn == ecn::MARKED).count() as u64;
-    let counters = *net.forward.links[0].counters();
+    let counters = net.forward.links[0].counters();
     assert!(marked > 0 && counters.queue_drops > 0);
     assert_eq!(counters.marks, marked);
     assert_eq!(counters.queue_drops, net.losses_of(0).queue.packets);
