@@ -2,17 +2,17 @@
 //! terminal has several WANs.
 //!
 //! A bonded connection has a *subflow*, a stream, on each association. Its bytes are numbered from 0 in
-//! each direction; data goes over whichever subflow delivers it first ([`state`]), and is kept until
+//! each direction; data goes over whichever subflow delivers it first (`state`), and is kept until
 //! the other box has acknowledged it, so that another subflow can bring it when one is late or lost.
 //! The first bytes are the terminal's request, as on any stream.
 //!
-//! - [`frame`]: what the boxes say to each other on a subflow.
-//! - [`outgoing`] and [`incoming`]: what is sent, and what has arrived, of one direction.
-//! - [`state`]: which subflow does what next.
-//! - [`path`]: an association as subflows see it.
-//! - [`carry`]: a subflow's task.
-//! - [`halves`]: what the relay sends to and receives from.
-//! - [`table`]: the hub's connections, by which subflows find theirs.
+//! - `frame`: what the boxes say to each other on a subflow.
+//! - `outgoing` and [`incoming`]: what is sent, and what has arrived, of one direction.
+//! - `state`: which subflow does what next.
+//! - `path`: an association as subflows see it.
+//! - `carry`: a subflow's task.
+//! - `halves`: what the relay sends to and receives from.
+//! - `table`: the hub's connections, by which subflows find theirs.
 
 mod carry;
 mod frame;
