@@ -7,7 +7,7 @@
 //! The first bytes are the terminal's request, as on any stream.
 //!
 //! - `frame`: what the boxes say to each other on a subflow.
-//! - `outgoing` and [`incoming`]: what is sent, and what has arrived, of one direction.
+//! - `outgoing` and `incoming`: what is sent, and what has arrived, of one direction.
 //! - `state`: which subflow does what next.
 //! - `path`: an association as subflows see it.
 //! - `carry`: a subflow's task.
