@@ -48,15 +48,24 @@ class Way:
     tls: bool = False
     # The kernel's TCP alone crosses the satellite.
     kernel: bool = False
+    # There is a further WAN beside the satellite.
+    wan: bool = False
 
 
 LINK = ("none", "outage", "loss to the hub", "loss to the terminal", "fade")
 HUB = ("kill hub", "kill terminal", "reload")
+WAN = ("other WAN lost", "other WAN to the hub", "other WAN to the terminal", "WANs in turn")
 QUIC = ("no UDP to the hub", "no UDP to the terminal", "second hub")
 WAYS = {
     "intercepted": Way("two boxes, intercepted", ("hub", "terminal"), faults=LINK + QUIC + HUB),
     "socks": Way("two boxes, SOCKS5", ("hub", "terminal"), "socks", faults=LINK + QUIC + HUB),
     "connect": Way("two boxes, CONNECT", ("hub", "terminal"), "connect", faults=LINK + QUIC + HUB),
+    "wans": Way(
+        "two WANs, SOCKS5", ("hub", "terminal"), "socks", faults=LINK + WAN + HUB, wan=True
+    ),
+    "wans connect": Way(
+        "two WANs, CONNECT", ("hub", "terminal"), "connect", faults=LINK + WAN + HUB, wan=True
+    ),
     "tls": Way("two boxes over TLS", ("hub", "terminal"), faults=LINK + HUB, tls=True),
     "bypass": Way(
         "no hub: passing directly",
@@ -87,7 +96,7 @@ class Run:
         began = time.monotonic()
         losses = {"loss to the hub": {"hub": 0.03}, "loss to the terminal": {"terminal": 0.03}}
         try:
-            with b.Bed(self.name, self.seed, losses.get(self.fault)) as bed:
+            with b.Bed(self.name, self.seed, losses.get(self.fault), self.way.wan) as bed:
                 self.within(bed)
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             self.failed = str(error)
@@ -166,6 +175,18 @@ class Run:
                 bed.change(drop="all")
                 time.sleep(FAULT)
                 bed.change(drop="udp" if self.way.tls else None)
+        elif what == "other":
+            to = where.split()[-1]
+            to = {} if to == "lost" else {"to": to}
+            bed.change(mast=True, drop="all", **to)
+            time.sleep(FAULT)
+            bed.change(mast=True, drop=None, **to)
+        elif what == "WANs":
+            for mast in (True, False, True, False):
+                bed.change(mast=mast, drop="all")
+                time.sleep(FAULT / 3)
+                bed.change(mast=mast, drop=None)
+                time.sleep(0.5)
         elif self.fault == "fade":
             bed.change(rate=b.RATE / 8)
             time.sleep(FAULT)

@@ -18,11 +18,16 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 NODES = ("client", "terminal", "hub", "server", "space")
-# Of each network the left and the right end.
+# Of each network the left and the right end. The last is a further WAN, where there is one.
 NETS = {1: ("client", "terminal"), 2: ("terminal", "hub"), 3: ("hub", "server")}
+WAN = {4: ("terminal", "hub")}
 RATE, DELAY = 16e6, 0.2
+WAN_RATE, WAN_DELAY = 8e6, 0.03
+# The namespaces and the interfaces of the networks that are emulated.
+EMULATED = {2: ("space", "sat0"), 4: ("mast", "wwan0")}
 SOCKS, CONNECT = 1081, 8081
 HUB_PORTS = {"hub": 4433, "second": 4434}
+WAN_PORT = 4435
 
 
 def address(net, end, v6=False):
@@ -60,8 +65,11 @@ def must(*words):
 class Bed:
     """The namespaces and the satellite; they are removed at the end."""
 
-    def __init__(self, name, seed, loss=None):
+    def __init__(self, name, seed, loss=None, wan=False):
         self.name, self.seed = name, seed
+        self.nets = NETS | WAN if wan else NETS
+        self.nodes = (*NODES, "mast") if wan else NODES
+        self.mast = None
         self.files = Path(tempfile.mkdtemp(prefix=f"{name}-"))
         self.started = []
         self.satellite = None
@@ -92,21 +100,25 @@ class Bed:
 
     def build(self):
         self.remove()
-        for node in NODES:
+        for node in self.nodes:
             must("ip", "netns", "add", self.ns(node))
             settings = ["net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1"]
             settings += [f"net.ipv4.conf.{which}.rp_filter=0" for which in ("all", "default")]
             settings += [f"net.ipv6.conf.{which}.accept_dad=0" for which in ("all", "default")]
             self.inside(node, "sysctl", "-qw", *settings, "net.ipv4.tcp_no_metrics_save=1")
             must("ip", "-n", self.ns(node), "link", "set", "lo", "up")
-        self.launch()
-        for net, ends in NETS.items():
-            if net != 2:
+        self.satellite = self.launch(2, RATE, DELAY)
+        for to, loss in self.loss.items():
+            self.change(to=to, loss=loss)
+        if 4 in self.nets:
+            self.mast = self.launch(4, WAN_RATE, WAN_DELAY)
+        for net, ends in self.nets.items():
+            if net not in EMULATED:
                 left, right = map(self.ns, ends)
                 words = f"link add to{net} netns {left} type veth peer name to{net} netns {right}"
                 must("ip", *words.split())
             for number, node in enumerate(ends, 1):
-                device = "sat0" if net == 2 else f"to{net}"
+                device = EMULATED[net][1] if net in EMULATED else f"to{net}"
                 for v6, bits in ((False, 24), (True, 64)):
                     place = f"{address(net, number, v6)}/{bits}"
                     more = ["nodad"] if v6 else []
@@ -117,26 +129,29 @@ class Bed:
                 self.route(node, "default", address(*via, v6))
             clients = "fd91:1::/64" if v6 else "10.91.1.0/24"
             self.route("hub", clients, address(2, 1, v6))
+        if 4 in self.nets:
+            self.route("terminal", "default", address(4, 2), "dev", "wwan0", "metric", "100")
 
-    def route(self, node, to, via):
-        must("ip", "-n", self.ns(node), "route", "add", to, "via", via)
+    def route(self, node, to, via, *more):
+        must("ip", "-n", self.ns(node), "route", "add", to, "via", via, *more)
 
-    def launch(self):
+    def launch(self, net, rate, delay):
+        space, device = EMULATED[net]
         words = [sys.executable, HERE / "satellite.py", "--seed", self.seed]
-        words += ["--rate", RATE, "--delay", DELAY]
-        self.satellite = self.start("space", words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if self.satellite.stdout.readline() != b"made\n":
+        words += ["--rate", rate, "--delay", delay]
+        link = self.start(space, words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if link.stdout.readline() != b"made\n":
             raise RuntimeError("the satellite does not start")
         for node in ("terminal", "hub"):
-            move = ["link", "set", f"to-{node}", "netns", self.ns(node), "name", "sat0"]
-            must("ip", "-n", self.ns("space"), *move)
-        for to, loss in self.loss.items():
-            self.change(to=to, loss=loss)
+            move = ["link", "set", f"to-{node}", "netns", self.ns(node), "name", device]
+            must("ip", "-n", self.ns(space), *move)
+        return link
 
-    def change(self, **what):
-        """Of the satellite: of the direction `to` an end, or of both."""
-        self.satellite.stdin.write(json.dumps(what).encode() + b"\n")
-        self.satellite.stdin.flush()
+    def change(self, mast=False, **what):
+        """Of the satellite, or of the further WAN: of the direction `to` an end, or of both."""
+        link = self.mast if mast else self.satellite
+        link.stdin.write(json.dumps(what).encode() + b"\n")
+        link.stdin.flush()
 
     def packets(self):
         """Ends the satellite; what became of the packets."""
@@ -153,7 +168,7 @@ class Bed:
 
     def remove(self):
         there = {line.split()[0] for line in must("ip", "netns", "list").splitlines() if line}
-        for node in NODES:
+        for node in (*NODES, "mast"):
             if self.ns(node) in there:
                 for pid in must("ip", "netns", "pids", self.ns(node)).split():
                     with contextlib.suppress(ProcessLookupError):
@@ -183,6 +198,8 @@ class Box:
     def write(self, rate="16 Mbit/s", level="info", denied="192.0.2.0/24"):
         """Its file: what stays the same, and what a reload changes."""
         control = ', transport = "cubic"' if self.kind == "single" else ""
+        if self.bed.mast and self.kind == "terminal":
+            control = ', bind = "sat0"'
         text = [f'role = "{self.kind}"', *self.lines, f'log.level = "{level}"']
         text += [f'link = {{ rate = "{rate}", rtt = "400 ms", interfaces = ["sat0"]{control} }}']
         if self.kind == "hub":
@@ -266,6 +283,11 @@ def boxes(bed, intercepts, roles):
             lines += [f'connect = {{ listen = "{TERMINAL}:{CONNECT}", answer = "early" }}']
         if box.kind == "terminal" and intercepts:
             lines += ["[udp]"]
+        if bed.mast:
+            bind = '\nbind = "wwan0"' if box.kind == "terminal" else ""
+            lines += [
+                f'[[wan]]\nname = "5g"\nport = {WAN_PORT}\nrate = "8 Mbit/s"\nrtt = "60 ms"{bind}'
+            ]
         box.lines = lines
         box.write()
     return made

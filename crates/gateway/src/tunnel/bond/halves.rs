@@ -32,16 +32,16 @@ impl BondSender {
             .await
     }
 
-    /// Adds bytes at its end.
+    /// Adds bytes at its end; `hold` counts them as held until they have arrived.
     ///
     /// # Errors
     /// Why the other end wants no more, or that the connection is lost.
-    pub(crate) fn send(&self, bytes: Bytes) -> Result<(), CloseReason> {
+    pub(crate) fn send(&self, bytes: Bytes, hold: Bytes) -> Result<(), CloseReason> {
         self.0.change(|state| {
             if let Some(why) = state.failed.or(state.stopped) {
                 return Err(why);
             }
-            state.outgoing.push(bytes);
+            state.outgoing.push(bytes, hold);
             state.wake_all();
             Ok(())
         })

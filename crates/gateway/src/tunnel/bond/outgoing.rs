@@ -34,6 +34,9 @@ enum State {
 struct Piece {
     offset: u64,
     bytes: Bytes,
+    /// What counts it as held. QUIC has the bytes without it: those that wait in an association that has
+    /// gone must not keep the others from carrying more.
+    hold: Bytes,
     state: State,
 }
 
@@ -83,8 +86,8 @@ impl Outgoing {
         }
     }
 
-    /// Adds bytes at its end.
-    pub(super) fn push(&mut self, bytes: Bytes) {
+    /// Adds bytes at its end. `hold` is dropped when they have arrived.
+    pub(super) fn push(&mut self, bytes: Bytes, hold: Bytes) {
         if bytes.is_empty() {
             return;
         }
@@ -95,6 +98,7 @@ impl Outgoing {
         self.pieces.push_back(Piece {
             offset,
             bytes,
+            hold,
             state,
         });
     }
@@ -222,6 +226,7 @@ impl Outgoing {
             let rest = Piece {
                 offset: piece.offset + left as u64,
                 bytes: piece.bytes.split_off(left),
+                hold: piece.hold.clone(),
                 state: piece.state,
             };
             self.pieces.insert(at + 1, rest);

@@ -174,8 +174,15 @@ impl Way for Path {
     }
 
     fn patience(&self) -> Duration {
-        let waits = self.rate().map_or(0.0, |rate| AHEAD / rate);
-        self.rtt() * 3 / 2 + SLACK + Duration::from_secs_f64(waits.min(60.0))
+        // The rate that the congestion control allows says nothing here: it collapses when the path goes,
+        // and what left just before would not be missed for minutes.
+        let rate = self.knowledge.rate().map(|rate| rate.bps_f64() / 8.0);
+        let waits = match (rate, self.rate()) {
+            (Some(rate), _) => (AHEAD / rate).min(60.0),
+            (None, Some(measured)) => (AHEAD / measured).min(1.0),
+            (None, None) => 0.0,
+        };
+        self.rtt() * 3 / 2 + SLACK + Duration::from_secs_f64(waits)
     }
 
     fn rate(&self) -> Option<f64> {

@@ -190,8 +190,8 @@ impl Sender {
                     true
                 }
                 (SendingHalf::Bonded(bond), account) => {
-                    let piece = account.as_ref().map_or(piece.clone(), |it| it.hold(piece));
-                    bond.send(piece)?;
+                    let hold = account.as_ref().map(|it| it.hold(piece.clone()));
+                    bond.send(piece, hold.unwrap_or_default())?;
                     true
                 }
             };

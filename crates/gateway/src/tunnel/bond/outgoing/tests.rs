@@ -18,7 +18,7 @@ fn bytes(length: usize) -> Bytes {
 
 fn whole(length: usize) -> Outgoing {
     let mut outgoing = Outgoing::new(1 << 20);
-    outgoing.push(bytes(length));
+    outgoing.push(bytes(length), Bytes::new());
     outgoing
 }
 
@@ -109,7 +109,7 @@ fn the_end_is_said_last_and_again_where_it_is_lost() {
 fn no_more_is_sent_than_the_other_box_takes() {
     let now = Instant::now();
     let mut outgoing = Outgoing::new(30);
-    outgoing.push(bytes(100));
+    outgoing.push(bytes(100), Bytes::new());
     assert_eq!(
         outgoing.take(0, 0, false, 80, times(now)).unwrap().1.len(),
         30
@@ -181,7 +181,7 @@ proptest! {
                 Step::Push(length) => {
                     let more: Vec<u8> = (0..length).map(|at| (pushed.len() + at) as u8).collect();
                     pushed.extend_from_slice(&more);
-                    outgoing.push(more.into());
+                    outgoing.push(more.into(), Bytes::new());
                 }
                 Step::Send { by, skip, most } => {
                     let has = outgoing.has(by, skip, false);

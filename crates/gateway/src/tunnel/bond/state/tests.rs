@@ -229,7 +229,7 @@ impl Bed {
             let hub = &mut self.boxes[0].state;
             let room = usize::try_from(hub.room()).unwrap().min(left.len());
             if room > 0 {
-                hub.outgoing.push(left.split_to(room));
+                hub.outgoing.push(left.split_to(room), Bytes::new());
                 if left.is_empty() {
                     hub.outgoing.finish();
                 }
@@ -315,7 +315,7 @@ fn a_window_that_opens_is_known_whatever_path_is_lost() {
         for at in 0..60_000 {
             let hub = &mut bed.boxes[0].state;
             let room = usize::try_from(hub.room()).unwrap().min(left.len());
-            hub.outgoing.push(left.split_to(room));
+            hub.outgoing.push(left.split_to(room), Bytes::new());
             if at == 20_000 {
                 bed.kill(gone, 20.0, 1_000.0);
                 bed.pauses = false;
@@ -332,7 +332,8 @@ fn what_is_overdue_on_the_faster_path_is_taken_by_the_slower() {
     let now = Instant::now();
     let mut bed = Bed::new(&[SATELLITE, FIVE_G]);
     let hub = &mut bed.boxes[0].state;
-    hub.outgoing.push(Bytes::from_static(b"request"));
+    hub.outgoing
+        .push(Bytes::from_static(b"request"), Bytes::new());
     assert_eq!(hub.next(1, now), Next::Data);
     hub.take(1, 100, now).unwrap();
     // Newer packets have arrived, so that the path is not late.
@@ -363,7 +364,7 @@ fn a_cut_and_a_stop_reach_the_other_box() {
     bed.boxes[0]
         .state
         .outgoing
-        .push(Bytes::from(vec![1; 100_000]));
+        .push(Bytes::from(vec![1; 100_000]), Bytes::new());
     for _ in 0..50 {
         bed.tick();
     }
