@@ -25,9 +25,9 @@ pub(super) struct Choice {
     pub(super) again: Option<Instant>,
 }
 
-/// How well a hub can be used: a smaller number is better. Over TLS a page takes more round trips
-/// than over QUIC; in an outage connections wait and are kept.
-const fn rank(health: Health) -> u8 {
+/// How well a hub, or one association with it, can be used: a smaller number is better. Over TLS a page
+/// takes more round trips than over QUIC; in an outage connections wait and are kept.
+pub(super) const fn rank(health: Health) -> u8 {
     match health {
         Health::Up => 0,
         Health::Fallback => 1,

@@ -4,6 +4,7 @@
 //! ([`bond`](crate::tunnel::bond)): it gets a subflow on each association that works, and, once the
 //! hub knows it, on each that comes later.
 
+use super::choice::rank;
 use super::client::{Client, Common, Leg};
 use super::uplink::Uplink;
 use super::{Health, Status};
@@ -52,17 +53,6 @@ struct Shared {
     changed: Notify,
     /// The place of the one that UDP uses.
     udp: AtomicUsize,
-}
-
-/// How well an association can be used: a smaller number is better.
-const fn rank(health: Health) -> u8 {
-    match health {
-        Health::Up => 0,
-        Health::Fallback => 1,
-        Health::Outage => 2,
-        Health::Draining => 3,
-        Health::Down => 4,
-    }
 }
 
 impl Group {

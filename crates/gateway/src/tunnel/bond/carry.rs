@@ -106,9 +106,8 @@ impl Subflow {
                         continue;
                     }
                     // Another subflow may have taken what there was.
-                    match bond.change(|state| state.wants(index, Instant::now())) {
-                        true => {}
-                        false => return Ok(()),
+                    if !bond.lock().wants(index, Instant::now()) {
+                        return Ok(());
                     }
                 }
             }
