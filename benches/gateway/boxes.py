@@ -242,10 +242,12 @@ def haproxy():
 
 def boxes(net, way, more=None):
     """The boxes of a way, started. `more` is what their files say as well: of each role at their end,
-    and of all in `[link]` by "link"."""
+    and of all in `[link]` by "link" and in `[tunnel]` by "tunnel"."""
     more = more or {}
     link = more.get("link", "")
     made = {role: Box(net, role, way, more.get(role, ""), link) for role in way.boxes}
+    for box in made.values():
+        box.tunnel = [more.get("tunnel", "")]
     keys = {role: box.key() for role, box in made.items() if role in ("hub", "terminal")}
     others = {"hub": "terminal", "terminal": "hub"}
     for role, box in made.items():

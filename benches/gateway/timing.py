@@ -108,15 +108,16 @@ def ask(proxy, server, sizes, runs, bulk):
     json.dump({"times": times, "alone": alone}, sys.stdout)
 
 
-def measure(link, sizes, runs, bulk=0):
+def measure(link, sizes, runs, bulk=0, name="timing", more=None):
+    """The times of a client, and the counters of the boxes at the end. `more` is as in `boxes`."""
     from boxes import CONNECT, Way, boxes, proxy, stop
     from topology import SERVER, TERMINAL, Topology
 
     way = Way("two boxes, CONNECT", ("hub", "terminal"), proxy("connect", CONNECT), early=True)
 
-    with Topology("timing", link) as net:
+    with Topology(name, link) as net:
         net.start("server", [sys.executable, HERE, "--serve"])
-        made = boxes(net, way)
+        made = boxes(net, way, more)
         try:
             argv = [
                 "ip",
@@ -128,7 +129,9 @@ def measure(link, sizes, runs, bulk=0):
                 "--ask",
                 json.dumps([(TERMINAL, CONNECT), (SERVER, PORT), sizes, runs, bulk]),
             ]
-            return json.loads(subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout)
+            found = json.loads(subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout)
+            found["counters"] = {role: box.status()["counters"] for role, box in made.items()}
+            return found
         finally:
             stop(made)
 

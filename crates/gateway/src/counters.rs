@@ -143,6 +143,8 @@ counters! {
     Gauge associations_active: Count, "other boxes with which an association stands";
     Counter associations_opened: Count, "associations that were established";
     Counter associations_lost: Count, "associations that ended, in order or not";
+    Counter repairs_sent: Count, "packets sent after the last ones before a pause, from which the other box restores what is lost of those";
+    Counter packets_restored: Count, "lost packets that this box has restored from repairs";
     Counter hubs_changed: Count, "times that new connections of a terminal went to another of its hubs";
     Counter outages: Count, "times that nothing passed in one direction or both for longer than a second and two round trips";
     Counter peers_rejected: Count, "QUIC handshakes that failed, such as with a key that is not among the peers or another version; those that were not completed in time are not counted";

@@ -82,6 +82,8 @@ pub struct Tunnel {
     pub when_down: WhenDown,
     /// Bytes that a connection may have under way to this box.
     pub stream_window: u64,
+    /// Whether repairs protect what is sent last, where loss is seen.
+    pub coding: bool,
     /// Whether TLS over TCP replaces the association where UDP does not pass.
     pub fallback: bool,
     /// Congestion control of the kernel for the fallback, where the kernel has it.
@@ -106,6 +108,8 @@ bentpipe_document::table! {
     when_down: WhenDown { "open" => WhenDown::Open, "closed" => WhenDown::Closed }, default "open";
     /// how many bytes one connection may have under way to this box
     stream_window: Bytes [Kind::Size { min: 65_536, max: 1 << 30 }], or "twice the product of the link's rate and round trip, at least 4 MB";
+    /// whether the boxes send repairs after the last packets before a pause, where packets are lost at random: a small transfer then seldom waits a round trip for one. Both boxes must want it
+    coding: bool, default true;
     /// whether each connection gets a TLS connection of its own, over TCP, where UDP is blocked
     fallback: bool, default true;
     /// the kernel's congestion control for those connections; its default where it has none of this name
@@ -171,6 +175,7 @@ pub(super) fn read(
             Some(window) => window.value.get(),
             None => (2 * link.product()).max(4_000_000),
         },
+        coding: table.coding?.value,
         fallback: table.fallback?.value,
         fallback_control: table.fallback_control?.value,
     }))

@@ -5,6 +5,7 @@ mod beside;
 pub mod bond;
 pub(crate) mod budget;
 pub mod codec;
+pub mod coding;
 pub mod controller;
 pub mod credentials;
 pub(crate) mod fallback;

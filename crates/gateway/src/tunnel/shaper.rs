@@ -9,11 +9,13 @@
 //! Because the sender waits here and packets do not queue in the modem, data waits in the streams,
 //! where the association can still choose the next stream.
 
+use super::coding::{Coding, Keeping};
+use super::socket::{Repairs, ShapedSocket};
 use bentpipe_units::Rate;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -146,6 +148,9 @@ pub struct Shaper {
     segments: AtomicUsize,
     bytes: AtomicU64,
     next_sender: AtomicU64,
+    /// The socket that sends at these rates.
+    socket: OnceLock<Weak<ShapedSocket>>,
+    keeping: Arc<Keeping>,
 }
 
 impl Shaper {
@@ -164,6 +169,8 @@ impl Shaper {
             segments: AtomicUsize::new(MOST_SEGMENTS),
             bytes: AtomicU64::new(0),
             next_sender: AtomicU64::new(0),
+            socket: OnceLock::new(),
+            keeping: Arc::default(),
         };
         shaper.size_batches();
         Arc::new(shaper)
@@ -217,6 +224,7 @@ impl Shaper {
         peers.retain(|_, peer| peer.strong_count() > 0);
         let peer = Arc::new(Peer {
             shaper: Arc::downgrade(self),
+            coding: Coding::new(&self.keeping),
             limits: Mutex::new(Limits {
                 bucket: Bucket::new(None, Instant::now()),
                 link: None,
@@ -228,6 +236,17 @@ impl Shaper {
         peers.insert(address, Arc::downgrade(&peer));
         self.has_peers.store(true, Ordering::Release);
         peer
+    }
+
+    /// Notes the socket that sends at these rates, which is one.
+    pub(super) fn serve(&self, socket: &Arc<ShapedSocket>) {
+        // A second one, as in a test, finds its place taken.
+        let _ = self.socket.set(Arc::downgrade(socket));
+    }
+
+    /// True where received packets of some associations are kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.keeping.any()
     }
 
     /// Most datagrams of one batch: what the slowest link sends in 2 ms.
@@ -361,6 +380,7 @@ impl Limits {
 #[derive(Debug)]
 pub struct Peer {
     shaper: Weak<Shaper>,
+    coding: Coding,
     limits: Mutex<Limits>,
 }
 
@@ -373,6 +393,22 @@ impl Drop for Peer {
 }
 
 impl Peer {
+    /// The code that protects its tails.
+    pub(super) const fn coding(&self) -> &Coding {
+        &self.coding
+    }
+
+    /// The way of repairs to it; `None` where there is no socket any more.
+    pub(super) fn repairs(&self) -> Option<Repairs> {
+        let socket = self.shaper.upgrade()?.socket.get()?.upgrade()?;
+        Some(Repairs::new(&socket))
+    }
+
+    /// True where the link is found to deliver less than its rate.
+    pub(super) fn is_held(&self) -> bool {
+        lock(&self.limits).link.is_some()
+    }
+
     /// Sets the rate of this terminal's link; `None` does not limit.
     pub fn set_rate(&self, rate: Option<Rate>) {
         self.change(|limits| limits.link = rate);

@@ -9,18 +9,20 @@
 //! to the socket's rate only. Answers of the endpoint to strangers (Retry, resets)
 //! are sent without a poller: they are charged, and do not wait.
 
+use super::coding;
 use super::shaper::{Peer, Shaper, Turn, packet_bytes};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SndBuf, SndBufForce};
-use quinn::udp::{RecvMeta, Transmit};
+use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::time::{Sleep, sleep_until};
@@ -66,6 +68,8 @@ impl Slot {
 pub struct ShapedSocket {
     inner: Arc<dyn AsyncUdpSocket>,
     shaper: Arc<Shaper>,
+    /// Packets that repairs have restored, and QUIC has not taken yet.
+    restored: Mutex<VecDeque<(RecvMeta, Box<[u8]>)>>,
 }
 
 impl ShapedSocket {
@@ -82,13 +86,94 @@ impl ShapedSocket {
     /// Wraps another socket of quinn's kind.
     #[must_use]
     pub fn around(inner: Arc<dyn AsyncUdpSocket>, shaper: Arc<Shaper>) -> Arc<ShapedSocket> {
-        Arc::new(ShapedSocket { inner, shaper })
+        let socket = Arc::new(ShapedSocket {
+            inner,
+            shaper,
+            restored: Mutex::default(),
+        });
+        socket.shaper.serve(&socket);
+        socket
     }
 
     /// The shaper that paces this socket.
     #[must_use]
     pub fn shaper(&self) -> &Arc<Shaper> {
         &self.shaper
+    }
+}
+
+impl ShapedSocket {
+    /// Sends in the turn that the poller has found; what QUIC sends (`covered`) is protected by repairs.
+    fn send(&self, transmit: &Transmit<'_>, covered: bool) -> io::Result<()> {
+        let sender = READY.take();
+        let result = self.inner.try_send(transmit);
+        if matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+            // The sender keeps its place and asks again.
+            return result;
+        }
+        let payload = transmit.contents.len();
+        let datagrams = match transmit.segment_size {
+            Some(size) if size > 0 => payload.div_ceil(size),
+            _ => 1,
+        };
+        let headers = packet_bytes(0, &transmit.destination) * datagrams;
+        let bytes = payload + headers;
+        let now = Instant::now();
+        self.shaper
+            .sent(sender.as_ref().map(|slot| slot.id), bytes, now);
+        if self.shaper.has_peers()
+            && let Some(slot) = &sender
+        {
+            slot.charge(&self.shaper, transmit.destination, bytes, now);
+            if covered && let Some(peer) = slot.peer() {
+                let length = transmit.segment_size.unwrap_or(payload).max(1);
+                let packets = transmit.contents.chunks(length);
+                peer.coding().sent(now, packets, transmit.ecn);
+            }
+        }
+        result
+    }
+
+    fn restored(&self) -> MutexGuard<'_, VecDeque<(RecvMeta, Box<[u8]>)>> {
+        self.restored.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks for repairs among datagrams of one sender that were received together. They stay where they
+    /// are: QUIC drops what is none of its packets.
+    fn look(&self, buffer: &[u8], meta: &RecvMeta) {
+        let datagrams = || buffer[..meta.len].chunks(meta.stride.max(1));
+        if !self.shaper.keeps() && !datagrams().any(coding::is_repair) {
+            return;
+        }
+        let Some(peer) = self.shaper.find_peer(meta.addr) else {
+            return;
+        };
+        let now = Instant::now();
+        for datagram in datagrams() {
+            for packet in peer.coding().received(now, datagram) {
+                let mut of = *meta;
+                (of.len, of.stride) = (packet.len(), packet.len());
+                self.restored().push_back((of, packet));
+            }
+        }
+    }
+
+    /// Gives QUIC what was restored.
+    fn take_restored(&self, buffers: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> usize {
+        let mut restored = self.restored();
+        let mut given = 0;
+        for (buffer, meta) in buffers.iter_mut().zip(meta) {
+            let Some((of, packet)) = restored.pop_front() else {
+                break;
+            };
+            // The buffers take the longest datagram.
+            let length = packet.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&packet[..length]);
+            *meta = of;
+            meta.len = length;
+            given += 1;
+        }
+        given
     }
 }
 
@@ -119,28 +204,7 @@ impl AsyncUdpSocket for ShapedSocket {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let sender = READY.take();
-        let result = self.inner.try_send(transmit);
-        if matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
-            // The sender keeps its place and asks again.
-            return result;
-        }
-        let payload = transmit.contents.len();
-        let datagrams = match transmit.segment_size {
-            Some(size) if size > 0 => payload.div_ceil(size),
-            _ => 1,
-        };
-        let headers = packet_bytes(0, &transmit.destination) * datagrams;
-        let bytes = payload + headers;
-        let now = Instant::now();
-        self.shaper
-            .sent(sender.as_ref().map(|slot| slot.id), bytes, now);
-        if self.shaper.has_peers()
-            && let Some(slot) = &sender
-        {
-            slot.charge(&self.shaper, transmit.destination, bytes, now);
-        }
-        result
+        self.send(transmit, true)
     }
 
     fn poll_recv(
@@ -149,7 +213,15 @@ impl AsyncUdpSocket for ShapedSocket {
         buffers: &mut [IoSliceMut<'_>],
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
-        self.inner.poll_recv(cx, buffers, meta)
+        let restored = self.take_restored(buffers, meta);
+        if restored > 0 {
+            return Poll::Ready(Ok(restored));
+        }
+        let received = ready!(self.inner.poll_recv(cx, buffers, meta))?;
+        for (buffer, meta) in buffers.iter().zip(meta.iter()).take(received) {
+            self.look(buffer, meta);
+        }
+        Poll::Ready(Ok(received))
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -168,6 +240,50 @@ impl AsyncUdpSocket for ShapedSocket {
 
     fn may_fragment(&self) -> bool {
         self.inner.may_fragment()
+    }
+}
+
+/// Sends repairs of one association in their turn.
+#[derive(Debug)]
+pub(super) struct Repairs {
+    socket: Arc<ShapedSocket>,
+    poller: Pin<Box<dyn UdpPoller>>,
+}
+
+impl Repairs {
+    pub(super) fn new(socket: &Arc<ShapedSocket>) -> Repairs {
+        let socket = Arc::clone(socket);
+        let poller = Arc::clone(&socket).create_io_poller();
+        Repairs { socket, poller }
+    }
+
+    /// Sends one.
+    ///
+    /// # Errors
+    /// Those of the socket.
+    pub(super) async fn send(
+        &mut self,
+        destination: SocketAddr,
+        datagram: &[u8],
+        ecn: Option<EcnCodepoint>,
+    ) -> io::Result<()> {
+        let transmit = Transmit {
+            destination,
+            ecn,
+            contents: datagram,
+            segment_size: None,
+            src_ip: None,
+        };
+        poll_fn(|cx| {
+            loop {
+                ready!(self.poller.as_mut().poll_writable(cx))?;
+                match self.socket.send(&transmit, false) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    sent => return Poll::Ready(sent),
+                }
+            }
+        })
+        .await
     }
 }
 

@@ -120,6 +120,8 @@ pub(crate) fn endpoint(
     let reset = hmac::Key::new(hmac::HMAC_SHA256, &identity.derive("stateless reset"));
     let mut config = EndpointConfig::new(Arc::new(reset));
     config.cid_generator(move || Box::new(Ids { instance }));
+    // The bit tells its packets from repairs.
+    config.grease_quic_bit(false);
     let socket = ShapedSocket::new(socket, Arc::clone(shaper))?;
     let runtime = Arc::new(quinn::TokioRuntime);
     Endpoint::new_with_abstract_socket(config, server, socket, runtime)

@@ -297,6 +297,29 @@ pub(crate) async fn connect_from(
 /// Bytes of a datagram that is full.
 const FULL: usize = 1200;
 
+/// Loses datagrams at random, and in each run the same.
+struct Noise {
+    one_of: Arc<AtomicU64>,
+    state: u64,
+}
+
+impl Noise {
+    fn new(one_of: &Arc<AtomicU64>) -> Noise {
+        Noise {
+            one_of: Arc::clone(one_of),
+            state: 1,
+        }
+    }
+
+    fn loses(&mut self) -> bool {
+        let one_of = self.one_of.load(Ordering::Relaxed);
+        // Knuth's MMIX generator, whose high bits are random enough.
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005);
+        self.state = self.state.wrapping_add(1_442_695_040_888_963_407);
+        one_of > 0 && (self.state >> 33) % one_of == 0
+    }
+}
+
 /// Passes datagrams between terminals and the hub, or loses them.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
@@ -309,6 +332,8 @@ pub(crate) struct Proxy {
     police: Arc<AtomicU64>,
     /// Full datagrams of the terminal's of which every second is lost.
     halved: Arc<AtomicU64>,
+    /// Of so many datagrams one is lost, at random and in each direction; 0 loses none.
+    noisy: Arc<AtomicU64>,
     hub: SocketAddr,
     _udp: Task,
     tcp: Option<Task>,
@@ -333,6 +358,8 @@ impl Proxy {
         let police = Arc::new(AtomicU64::new(u64::MAX));
         let halved = Arc::new(AtomicU64::new(0));
         let left = Arc::clone(&halved);
+        let noisy = Arc::new(AtomicU64::new(0));
+        let mut noise = Noise::new(&noisy);
         let (mut up_police, mut down_police) = (Policer::new(&police), Policer::new(&police));
         let task = Task::spawn(async move {
             let mut terminal = None;
@@ -344,13 +371,14 @@ impl Proxy {
                         let dark = is_dark.load(Ordering::Relaxed) || is_up_dark.load(Ordering::Relaxed);
                         let counts = |left: u64| left.checked_sub(u64::from(n >= FULL));
                         let count = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counts);
-                        let lost = dark || count.is_ok_and(|left| n >= FULL && left % 2 == 0);
+                        let lost = dark || noise.loses() || count.is_ok_and(|left| n >= FULL && left % 2 == 0);
                         if !lost && up_police.passes(n) {
                             let _ = back.send_to(&up[..n], hub).await;
                         }
                     }
                     Ok((n, _)) = back.recv_from(&mut down) => {
                         let lost = is_dark.load(Ordering::Relaxed) || is_down_dark.load(Ordering::Relaxed);
+                        let lost = lost || noise.loses();
                         if let Some(terminal) = terminal && !lost && down_police.passes(n) {
                             let _ = front.send_to(&down[..n], terminal).await;
                         }
@@ -366,6 +394,7 @@ impl Proxy {
             down_dark,
             police,
             halved,
+            noisy,
             hub,
             _udp: task,
             tcp: None,
@@ -399,6 +428,11 @@ impl Proxy {
     /// Drops datagrams beyond this many bytes a second in each direction.
     pub(crate) fn police(&self, rate: u64) {
         self.police.store(rate, Ordering::Relaxed);
+    }
+
+    /// Loses one of so many datagrams in each direction, at random.
+    pub(crate) fn be_noisy(&self, one_of: u64) {
+        self.noisy.store(one_of, Ordering::Relaxed);
     }
 
     /// Loses every second of so many full datagrams that the terminal sends from now on.

@@ -18,5 +18,6 @@ mod socks_udp;
 mod stalled;
 mod strangers;
 mod survives;
+mod tails;
 mod udp;
 mod wans;

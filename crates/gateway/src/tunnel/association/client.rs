@@ -3,6 +3,7 @@
 mod connecting;
 
 use super::claims::Claims;
+use super::tails::Tails;
 use super::uplink::Uplink;
 use super::{
     Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, split, throttle::Throttle,
@@ -424,6 +425,7 @@ impl Shared {
             leaving.spawn(udp::leave(connection.clone(), Arc::clone(&gate), state));
             entrance.open(self.owner, gate)
         });
+        let tails = Tails::start(connection, gate, state, &mut leaving);
         let take = |datagram| {
             if let Some(way) = &way {
                 entrance.take(way.association(), datagram);
@@ -431,6 +433,7 @@ impl Shared {
         };
         let lost = heartbeat::keep(connection, take, |beat| {
             listed.note_lost(beat.lost);
+            tails.see(&beat);
             let outage = beat.lost.is_some();
             let up = throttle.suspects(Instant::now(), outage, gate.waited(), &beat.stats);
             if up || beat.warned {

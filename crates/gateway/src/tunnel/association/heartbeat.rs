@@ -25,6 +25,8 @@ pub(super) enum Notice {
     Drains = 2,
     /// The part of the rate that the other box is to send at: see [`send_part`].
     Part = 3,
+    /// This box reads repairs, and has restored so many packets: see [`send_restored`].
+    Restored = 4,
 }
 
 /// Most bytes of a notice.
@@ -45,6 +47,8 @@ pub(super) struct Beat {
     pub(super) drains: bool,
     /// The part of the rate at which the other box wants this one to send, in thousandths.
     pub(super) part: u16,
+    /// Packets of this box that the other one has restored; `None` where it does not read repairs.
+    pub(super) restored: Option<u32>,
     /// Counters of the association's packets.
     pub(super) stats: ConnectionStats,
 }
@@ -65,6 +69,19 @@ pub(super) async fn send(connection: &Connection, notice: Notice) -> Result<(), 
 pub(super) async fn send_part(connection: &Connection, part: u16) -> Result<(), ConnectionError> {
     let [high, low] = part.to_be_bytes();
     write(connection, &[Notice::Part as u8, high, low]).await
+}
+
+/// Tells the other box how many of its packets were restored here, so that it may send repairs.
+///
+/// # Errors
+/// The association is lost.
+pub(super) async fn send_restored(
+    connection: &Connection,
+    packets: u32,
+) -> Result<(), ConnectionError> {
+    let mut notice = vec![Notice::Restored as u8];
+    notice.extend(packets.to_be_bytes());
+    write(connection, &notice).await
 }
 
 async fn write(connection: &Connection, notice: &[u8]) -> Result<(), ConnectionError> {
@@ -90,7 +107,7 @@ pub(super) async fn keep(
     let mut pulse = Pulse::new(Instant::now(), connection.stats().udp_rx.datagrams);
     let (mut looked, mut look) = (Instant::now(), Instant::now());
     let mut notices = JoinSet::new();
-    let (mut warned, mut drains, mut part) = (false, false, WHOLE);
+    let (mut warned, mut drains, mut part, mut restored) = (false, false, WHOLE, None);
     loop {
         tokio::select! {
             error = connection.closed() => return error,
@@ -116,6 +133,10 @@ pub(super) async fn keep(
                     drains |= notice[..] == [Notice::Drains as u8];
                     if let [kind, high, low] = notice[..] && kind == Notice::Part as u8 {
                         part = u16::from_be_bytes([high, low]).clamp(1, WHOLE);
+                    }
+                    if let [kind, a, b, c, d] = notice[..] && kind == Notice::Restored as u8 {
+                        // Notices may overtake each other.
+                        restored = restored.max(Some(u32::from_be_bytes([a, b, c, d])));
                     }
                 }
             }
@@ -145,6 +166,7 @@ pub(super) async fn keep(
             warned: std::mem::take(&mut warned),
             drains,
             part,
+            restored,
             stats,
         });
     }

@@ -17,6 +17,7 @@ mod opening;
 mod pulse;
 mod server;
 mod split;
+mod tails;
 mod throttle;
 mod uplink;
 

@@ -1,6 +1,7 @@
 //! The hub's side of the association.
 
 use super::heartbeat::{self, Notice};
+use super::tails::Tails;
 use super::{Close, HANDSHAKE, split, throttle::Throttle, words};
 use crate::config::Config;
 use crate::operate::{Path, SharedState};
@@ -434,9 +435,11 @@ impl Shared {
         let mut leaving = JoinSet::new();
         let (gate, state) = (Arc::clone(&association.gate), Arc::clone(&self.state));
         leaving.spawn(udp::leave(connection.clone(), gate, state));
+        let tails = Tails::start(&connection, &association.gate, &self.state, &mut leaving);
         let take = |datagram| exit.take(datagram);
         let lost = heartbeat::keep(&connection, take, |beat| {
             listed.note_lost(beat.lost);
+            tails.see(&beat);
             let part = f64::from(beat.part) / f64::from(split::WHOLE);
             association
                 .gate

@@ -183,6 +183,17 @@ impl Gate {
         state.moved = Instant::now();
     }
 
+    /// The place in the shaper of what is sent.
+    pub(super) const fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    /// True where QUIC has nothing to send, as far as is known.
+    pub(super) fn is_idle(&self) -> bool {
+        let state = self.lock();
+        !state.full && state.backlog.saturating_sub(state.granted) == 0 && state.queue.is_empty()
+    }
+
     /// Holds what is sent to a part of the rate, whatever it is at the time; `None` does not.
     pub(super) fn limit(&self, part: Option<f64>) {
         let rate = part.and_then(|part| {
@@ -413,7 +424,9 @@ impl Gate {
         state.give(Side::Streams, bytes);
     }
 
+    /// A stream had less than its turn to send.
     fn refund(self: &Arc<Gate>, subscriber: Subscriber, weight: u64, bytes: u64) {
+        self.peer.coding().pause(Instant::now());
         let mut state = self.lock();
         state.queue.refund(subscriber, bytes, weight);
         state.granted = state.granted.saturating_sub(bytes);
