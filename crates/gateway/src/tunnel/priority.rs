@@ -44,6 +44,11 @@ impl Rank {
         if self.sent < YOUNG { class } else { class + 1 }
     }
 
+    /// Bytes of a stream that takes precedence; `None` once it is bulk.
+    pub(super) fn young(&self) -> Option<u64> {
+        (self.sent < YOUNG).then_some(self.sent)
+    }
+
     /// Before `bytes` more are written: the new priority, if it changes.
     pub(super) fn write(&mut self, bytes: usize) -> Option<i32> {
         // The upper half of the normal class is quinn's own priority, 0.

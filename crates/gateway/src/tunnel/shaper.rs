@@ -9,7 +9,7 @@
 //! Because the sender waits here and packets do not queue in the modem, data waits in the streams,
 //! where the association can still choose the next stream.
 
-use super::coding::{Coding, Keeping};
+use super::coding::{self, Coding};
 use super::socket::{Repairs, ShapedSocket};
 use bentpipe_units::Rate;
 use std::collections::{HashMap, VecDeque};
@@ -150,7 +150,8 @@ pub struct Shaper {
     next_sender: AtomicU64,
     /// The socket that sends at these rates.
     socket: OnceLock<Weak<ShapedSocket>>,
-    keeping: Arc<Keeping>,
+    /// What the codes of all peers have in common.
+    coding: Arc<coding::Common>,
 }
 
 impl Shaper {
@@ -170,7 +171,7 @@ impl Shaper {
             bytes: AtomicU64::new(0),
             next_sender: AtomicU64::new(0),
             socket: OnceLock::new(),
-            keeping: Arc::default(),
+            coding: Arc::default(),
         };
         shaper.size_batches();
         Arc::new(shaper)
@@ -224,7 +225,7 @@ impl Shaper {
         peers.retain(|_, peer| peer.strong_count() > 0);
         let peer = Arc::new(Peer {
             shaper: Arc::downgrade(self),
-            coding: Coding::new(&self.keeping),
+            coding: Coding::new(&self.coding),
             limits: Mutex::new(Limits {
                 bucket: Bucket::new(None, Instant::now()),
                 link: None,
@@ -246,7 +247,7 @@ impl Shaper {
 
     /// True where received packets of some associations are kept.
     pub(super) fn keeps(&self) -> bool {
-        self.keeping.any()
+        self.coding.any_keeps()
     }
 
     /// Most datagrams of one batch: what the slowest link sends in 2 ms.

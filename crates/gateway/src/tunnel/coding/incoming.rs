@@ -168,7 +168,7 @@ fn add_part(sum: &mut [u8], packet: &[u8], range: &std::ops::Range<usize>, by: u
 
 #[cfg(test)]
 mod tests {
-    use super::super::outgoing::{Conditions, Outgoing};
+    use super::super::outgoing::{Conditions, Credit, Outgoing};
     use super::super::repair;
     use super::*;
     use proptest::prelude::*;
@@ -188,10 +188,15 @@ mod tests {
 
     fn repairs(packets: &[Vec<u8>], share: f64) -> Vec<Vec<u8>> {
         let now = Instant::now();
-        let mut outgoing = Outgoing::new(now);
+        let mut outgoing = Outgoing::default();
         packets.iter().for_each(|packet| outgoing.sent(now, packet));
-        let (rtt, rate) = (Duration::from_secs(1), 1e9);
-        outgoing.take(now, &Conditions { share, rtt, rate })
+        let conditions = Conditions {
+            share,
+            rtt: Duration::from_secs(1),
+            rate: 1e9,
+            wait: Duration::from_millis(20),
+        };
+        outgoing.take(now, true, &conditions, &mut Credit::default())
     }
 
     proptest! {

@@ -16,50 +16,53 @@ const MISSED: f64 = 0.003;
 /// Time after an outage, in addition to two round trips, in which QUIC still finds what it cost.
 const SETTLES: Duration = Duration::from_secs(2);
 
+/// Packets so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) sent: u64,
+    /// Of those, and of what the other box has sent.
+    pub(super) lost: u64,
+    pub(super) lost_of_other: u64,
+}
+
 /// The share of the packets that is lost in a direction.
 #[derive(Debug, Default)]
 pub(super) struct Loss {
     sent: f64,
     lost: f64,
+    /// Packets of the other direction that were lost meanwhile.
+    other: f64,
     /// The totals that are counted already.
-    before: (u64, u64),
+    before: Totals,
     /// Until when what is lost is not counted.
     ignored: Option<Instant>,
 }
 
 impl Loss {
-    /// Takes the totals of packets that were sent and of those that were lost. While the link is away, or
-    /// its queue overflows (`interrupted`), what is lost is not noise, and repairs would not help.
-    pub(super) fn take(
-        &mut self,
-        now: Instant,
-        sent: u64,
-        lost: u64,
-        interrupted: bool,
-        rtt: Duration,
-    ) {
-        let more = (
-            sent.saturating_sub(self.before.0),
-            lost.saturating_sub(self.before.1),
-        );
-        self.before = (sent, lost);
+    /// Takes the totals. While the link is away, or its queue overflows (`interrupted`), what is lost is
+    /// not noise, and repairs would not help.
+    pub(super) fn take(&mut self, now: Instant, totals: Totals, interrupted: bool, rtt: Duration) {
+        let before = std::mem::replace(&mut self.before, totals);
         if interrupted {
             self.ignored = Some(now + 2 * rtt + SETTLES);
         }
         if self.ignored.is_some_and(|until| now < until) {
             return;
         }
-        self.sent += more.0 as f64;
-        self.lost += more.1 as f64;
+        self.sent += totals.sent.saturating_sub(before.sent) as f64;
+        self.lost += totals.lost.saturating_sub(before.lost) as f64;
+        self.other += totals.lost_of_other.saturating_sub(before.lost_of_other) as f64;
         if self.sent >= REMEMBERED {
             self.sent /= 2.0;
             self.lost /= 2.0;
+            self.other /= 2.0;
         }
     }
 
-    /// The share that repairs are made for; `None` where no loss is seen.
+    /// The share that repairs are made for; `None` where no loss is seen. A link that is noisy in one
+    /// direction may be in the other, in which requests are too few to show it.
     pub(super) fn share(&self) -> Option<f64> {
-        let share = self.lost / self.sent.max(LEAST);
+        let share = self.lost.max(self.other.min(1.0)) / self.sent.max(LEAST);
         (share >= SEEN).then(|| share.clamp(SHARES.0, SHARES.1))
     }
 }
@@ -96,18 +99,26 @@ mod tests {
         assert_eq!(repairs(24, 0.2), MOST_REPAIRS);
     }
 
+    fn totals(sent: u64, lost: u64, lost_of_other: u64) -> Totals {
+        Totals {
+            sent,
+            lost,
+            lost_of_other,
+        }
+    }
+
     #[test]
     fn loss_is_seen_and_forgotten() {
         let now = Instant::now();
         let mut loss = Loss::default();
-        loss.take(now, 1_000, 0, false, RTT);
+        loss.take(now, totals(1_000, 0, 0), false, RTT);
         assert_eq!(loss.share(), None);
-        loss.take(now, 2_000, 20, false, RTT);
+        loss.take(now, totals(2_000, 20, 0), false, RTT);
         assert_eq!(loss.share(), Some(0.01));
         let mut sent = 2_000;
         while loss.share().is_some() {
             sent += 1_000;
-            loss.take(now, sent, 20, false, RTT);
+            loss.take(now, totals(sent, 20, 0), false, RTT);
         }
         assert!((5_000..20_000).contains(&sent), "{sent}");
     }
@@ -115,21 +126,31 @@ mod tests {
     #[test]
     fn one_lost_packet_of_few_is_no_large_share() {
         let mut loss = Loss::default();
-        loss.take(Instant::now(), 5, 1, false, RTT);
+        loss.take(Instant::now(), totals(5, 1, 0), false, RTT);
         assert_eq!(loss.share(), Some(0.01));
+    }
+
+    #[test]
+    fn noise_in_the_other_direction_is_a_reason_for_few_repairs() {
+        let now = Instant::now();
+        let mut loss = Loss::default();
+        loss.take(now, totals(300, 0, 50), false, RTT);
+        assert_eq!(loss.share(), Some(SHARES.0));
+        loss.take(now, totals(3_000, 0, 50), false, RTT);
+        assert_eq!(loss.share(), None);
     }
 
     #[test]
     fn what_an_outage_costs_is_not_noise() {
         let mut now = Instant::now();
         let mut loss = Loss::default();
-        loss.take(now, 1_000, 0, false, RTT);
-        loss.take(now, 1_010, 10, true, RTT);
+        loss.take(now, totals(1_000, 0, 0), false, RTT);
+        loss.take(now, totals(1_010, 10, 0), true, RTT);
         now += RTT;
-        loss.take(now, 1_100, 90, false, RTT);
+        loss.take(now, totals(1_100, 90, 0), false, RTT);
         assert_eq!(loss.share(), None);
         now += 2 * RTT + SETTLES;
-        loss.take(now, 2_000, 100, false, RTT);
+        loss.take(now, totals(2_000, 100, 0), false, RTT);
         assert!(loss.share().is_some_and(|share| share < 0.006), "{loss:?}");
     }
 }

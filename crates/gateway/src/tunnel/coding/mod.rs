@@ -10,8 +10,8 @@
 //! whatever they carry, streams, their ends and datagrams alike, and a restored packet is to QUIC one that arrived late:
 //! its encryption verifies it. Congestion control, and what counts as lost, stay as they are (RFC 9265,
 //! section 5, on codes below the transport); repairs take their turn in the [shaper](super::shaper) and at
-//! most a tenth of the rate. Loss counts as seen where a thousandth of the packets is lost, an outage and
-//! a link that delivers less than its rate apart ([`loss`]).
+//! most a tenth of the rate. Loss counts as seen where a thousandth of the packets is lost, in either direction;
+//! what an outage costs does not count, nor does what a link loses that delivers less than its rate ([`loss`]).
 //!
 //! A box sends repairs only to one that has said that it reads them. Whoever can send packets in the name of the other
 //! box can send repairs, too, which make it keep the last packets, and compute a little; they can
@@ -25,8 +25,8 @@ mod repair;
 
 use bentpipe_units::Rate;
 use incoming::Incoming;
-use loss::Loss;
-use outgoing::{Conditions, Outgoing};
+use loss::{Loss, Totals};
+use outgoing::{Conditions, Credit, Outgoing};
 use quinn::udp::EcnCodepoint;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,37 +58,42 @@ pub(super) struct Seen {
     pub(super) interrupted: bool,
 }
 
-/// Associations of one socket that keep packets.
+/// What the associations of one socket have in common.
 #[derive(Debug, Default)]
-pub(super) struct Keeping(AtomicUsize);
+pub(super) struct Common {
+    /// Those that keep packets.
+    keeping: AtomicUsize,
+    /// What all of their repairs may take of the link.
+    credit: Mutex<Credit>,
+}
 
-/// The place of one of them.
+/// The place of one that keeps packets.
 #[derive(Debug)]
-struct Place(Arc<Keeping>);
+struct Place(Arc<Common>);
 
-impl Keeping {
-    fn take(self: &Arc<Keeping>) -> Option<Place> {
+impl Common {
+    fn take(self: &Arc<Common>) -> Option<Place> {
         let more = |count| (count < MOST_KEEPING).then_some(count + 1);
-        let taken = self.0.fetch_update(Relaxed, Relaxed, more);
+        let taken = self.keeping.fetch_update(Relaxed, Relaxed, more);
         taken.is_ok().then(|| Place(Arc::clone(self)))
     }
 
-    /// There are some.
-    pub(super) fn any(&self) -> bool {
-        self.0.load(Relaxed) > 0
+    /// Some keep packets.
+    pub(super) fn any_keeps(&self) -> bool {
+        self.keeping.load(Relaxed) > 0
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Relaxed);
+        self.0.keeping.fetch_sub(1, Relaxed);
     }
 }
 
 /// The code of one association, in both directions.
 #[derive(Debug)]
 pub(super) struct Coding {
-    keeping: Arc<Keeping>,
+    common: Arc<Common>,
     /// Packets that are sent are kept.
     sends: AtomicBool,
     /// Packets were sent that QUIC wants acknowledged; those that only acknowledge need no repair.
@@ -107,7 +112,6 @@ struct Sending {
     loss: Loss,
     /// Where loss is seen: the packets and what repairs are made with.
     active: Option<(Outgoing, Conditions, Place)>,
-    wait: Duration,
     ecn: Option<EcnCodepoint>,
 }
 
@@ -120,15 +124,14 @@ pub(super) struct Due {
 }
 
 impl Coding {
-    pub(super) fn new(keeping: &Arc<Keeping>) -> Coding {
+    pub(super) fn new(common: &Arc<Common>) -> Coding {
         Coding {
-            keeping: Arc::clone(keeping),
+            common: Arc::clone(common),
             sends: AtomicBool::new(false),
             eliciting: AtomicBool::new(false),
             sending: Mutex::new(Sending {
                 loss: Loss::default(),
                 active: None,
-                wait: WAIT.1,
                 ecn: None,
             }),
             changed: Notify::new(),
@@ -145,14 +148,12 @@ impl Coding {
     /// Begins or ends to send repairs, as the path needs them.
     pub(super) fn see(&self, now: Instant, seen: &Seen) {
         let mut sending = self.sending();
-        let restored = seen.restored.unwrap_or(0);
-        sending.loss.take(
-            now,
-            seen.sent,
-            seen.lost + restored,
-            seen.interrupted,
-            seen.rtt,
-        );
+        let totals = Totals {
+            sent: seen.sent,
+            lost: seen.lost + seen.restored.unwrap_or(0),
+            lost_of_other: self.restored(),
+        };
+        sending.loss.take(now, totals, seen.interrupted, seen.rtt);
         let wanted = seen.restored.is_some() && !seen.interrupted;
         let Some(share) = sending.loss.share().filter(|_| wanted) else {
             self.sends.store(false, Relaxed);
@@ -161,18 +162,17 @@ impl Coding {
         };
         let rate = seen.rate.map_or(UNKNOWN, Rate::bps_f64).max(8.0);
         let packets = Duration::from_secs_f64((WAIT_PACKETS / rate).min(60.0));
-        sending.wait = (seen.rtt / PARTS).clamp(WAIT.0, WAIT.1).max(packets);
-        let rate = rate / 8.0;
         let conditions = Conditions {
             share,
             rtt: seen.rtt,
-            rate,
+            rate: rate / 8.0,
+            wait: (seen.rtt / PARTS).clamp(WAIT.0, WAIT.1).max(packets),
         };
         match &mut sending.active {
             Some((_, known, _)) => *known = conditions,
             none => {
-                let place = self.keeping.take();
-                *none = place.map(|place| (Outgoing::new(now), conditions, place));
+                let place = self.common.take();
+                *none = place.map(|place| (Outgoing::default(), conditions, place));
                 self.sends.store(none.is_some(), Relaxed);
             }
         }
@@ -203,13 +203,13 @@ impl Coding {
         }
     }
 
-    /// A stream has nothing more to send for now.
-    pub(super) fn pause(&self, now: Instant) {
+    /// A small stream has nothing more to send for now, after so many bytes.
+    pub(super) fn pause(&self, bytes: u64) {
         if !self.sends.load(Relaxed) {
             return;
         }
-        if let Some((outgoing, ..)) = &mut self.sending().active {
-            outgoing.pause(now);
+        if let Some((outgoing, conditions, _)) = &mut self.sending().active {
+            outgoing.pause(Instant::now(), bytes, conditions);
             self.changed.notify_one();
         }
     }
@@ -221,19 +221,21 @@ impl Coding {
             let changed = self.changed.notified();
             let due = {
                 let mut sending = self.sending();
-                let (wait, ecn) = (sending.wait, sending.ecn);
+                let ecn = sending.ecn;
                 match &mut sending.active {
                     None => None,
                     Some((outgoing, conditions, _)) => {
-                        let patience = conditions.rtt / 2;
-                        let due = outgoing.due(wait, idle(), patience);
+                        let idle = idle();
+                        let due = outgoing.due(idle, conditions);
                         let now = Instant::now();
                         if due.is_some_and(|due| due <= now) {
-                            let datagrams = outgoing.take(now, conditions);
+                            let credit = &self.common.credit;
+                            let mut credit = credit.lock().unwrap_or_else(PoisonError::into_inner);
+                            let datagrams = outgoing.take(now, idle, conditions, &mut credit);
                             return Due { datagrams, ecn };
                         }
                         // Whether something waits may change without a word.
-                        due.map(|due| due.min(now + wait))
+                        due.map(|due| due.min(now + conditions.wait))
                     }
                 }
             };
@@ -269,7 +271,7 @@ impl Coding {
             }
             // Those that follow the next packets will be of use.
             (Some(_), none) => {
-                let place = self.keeping.take();
+                let place = self.common.take();
                 *none = place.map(|place| (Incoming::new(now), place));
                 Vec::new()
             }

@@ -34,8 +34,8 @@ async fn carried(from: &Coding, to: &Coding, all: &[Vec<u8>], lost: &[usize]) ->
 
 #[tokio::test]
 async fn what_is_lost_before_a_pause_is_restored() {
-    let keeping = Arc::default();
-    let (from, to) = (Coding::new(&keeping), Coding::new(&keeping));
+    let common = Arc::default();
+    let (from, to) = (Coding::new(&common), Coding::new(&common));
     from.see(Instant::now(), &seen(1_000, 10));
     // The first repairs only show that some come.
     let all = packets(8);
@@ -102,16 +102,16 @@ fn what_is_restored_counts_as_lost() {
 
 #[test]
 fn few_associations_keep_packets_at_a_time() {
-    let keeping = Arc::default();
+    let common = Arc::default();
     let all: Vec<Coding> = (0..MOST_KEEPING + 1)
-        .map(|_| Coding::new(&keeping))
+        .map(|_| Coding::new(&common))
         .collect();
     all.iter()
         .for_each(|it| it.see(Instant::now(), &seen(1_000, 10)));
     let sends = |all: &[Coding]| all.iter().filter(|it| it.sends.load(Relaxed)).count();
     assert_eq!(sends(&all), MOST_KEEPING);
     all[0].see(Instant::now(), &seen(100_000, 10));
-    assert!(keeping.any());
+    assert!(common.any_keeps());
     drop(all);
-    assert!(!keeping.any());
+    assert!(!common.any_keeps());
 }

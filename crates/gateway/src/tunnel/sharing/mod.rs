@@ -54,6 +54,8 @@ const HEADERS: u64 = 25;
 /// where streams were reset; at least as long as a few packets take. A busy machine sends within that.
 const QUIET: Duration = Duration::from_secs(1);
 const QUIET_PACKETS: f64 = 4.0 * 1500.0;
+/// Bytes after which what remains of the sum says little of whether there is something to send.
+const FEW: u64 = 256 << 10;
 /// Smaller packets may be acknowledgements, which say nothing of what is to be sent, bytes.
 const SMALL: u64 = 200;
 /// Datagrams that are about to be given to QUIC, bytes: a few packets.
@@ -116,6 +118,8 @@ struct State {
     /// it sent last.
     granted: u64,
     written: u64,
+    /// What it has sent since it was known to have nothing more.
+    since: u64,
     /// Datagrams whose turn it is, and their bytes.
     outbox: VecDeque<Datagram>,
     outbox_bytes: usize,
@@ -152,6 +156,7 @@ impl Gate {
                 backlog: 0,
                 granted: 0,
                 written: 0,
+                since: 0,
                 outbox: VecDeque::new(),
                 outbox_bytes: 0,
                 given: [0; 2],
@@ -177,7 +182,7 @@ impl Gate {
         self.names.store(names, Relaxed);
         let mut state = self.lock();
         state.backlog = state.granted;
-        state.written = 0;
+        (state.written, state.since) = (0, 0);
         state.full = false;
         state.closed = false;
         state.moved = Instant::now();
@@ -188,10 +193,16 @@ impl Gate {
         &self.peer
     }
 
-    /// True where QUIC has nothing to send, as far as is known.
+    /// True where QUIC may have nothing to send.
     pub(super) fn is_idle(&self) -> bool {
         let state = self.lock();
-        !state.full && state.backlog.saturating_sub(state.granted) == 0 && state.queue.is_empty()
+        let most = match state.since {
+            // All of it may be headers that were taken for data.
+            since @ 0..=FEW => since / HEADERS,
+            _ => 0,
+        };
+        let left = state.backlog.saturating_sub(state.granted);
+        !state.full && left <= most && state.queue.is_empty()
     }
 
     /// Holds what is sent to a part of the rate, whatever it is at the time; `None` does not.
@@ -353,6 +364,7 @@ impl Gate {
         let mut state = self.lock();
         if !state.full && now.saturating_duration_since(state.moved) >= quiet {
             state.backlog = state.granted;
+            state.since = 0;
             state.moved = now;
             self.release(state);
         }
@@ -424,9 +436,7 @@ impl Gate {
         state.give(Side::Streams, bytes);
     }
 
-    /// A stream had less than its turn to send.
     fn refund(self: &Arc<Gate>, subscriber: Subscriber, weight: u64, bytes: u64) {
-        self.peer.coding().pause(Instant::now());
         let mut state = self.lock();
         state.queue.refund(subscriber, bytes, weight);
         state.granted = state.granted.saturating_sub(bytes);
@@ -439,6 +449,7 @@ impl Gate {
         let mut state = self.lock();
         state.backlog = state.backlog.saturating_sub(bytes - bytes / HEADERS);
         state.written = 0;
+        state.since += bytes;
         if bytes >= SMALL {
             state.moved = Instant::now();
         }
@@ -470,6 +481,7 @@ impl Gate {
         state.full = full;
         if drained {
             state.backlog = state.granted + state.written;
+            state.since = 0;
         }
         self.release(state);
     }

@@ -111,6 +111,12 @@ impl Turn {
                     .charge(self.subscriber, weight, written.bytes as u64),
             }
         }
+        // It had less to send than it might.
+        if let Some(sent) = self.rank.young()
+            && grant.is_some_and(|grant| grant.bytes() > 0)
+        {
+            self.gate.peer().coding().pause(sent);
+        }
         Ok(())
     }
 }
