@@ -228,8 +228,9 @@ fn config(
     let subscribers = reading
         .or_defaults(top.subscribers)
         .and_then(|table| subscribers::read(role, table));
-    let intercepts = !matches!(intercept, Ok(None));
-    let udp = udp::read(role, intercepts, top.udp);
+    // One that is wrong is reported on its own.
+    let has_udp = !matches!((&intercept, &socks), (Ok(None), Ok(None)));
+    let udp = udp::read(role, has_udp, top.udp);
     let limits = reading.or_defaults(top.limits).and_then(limits::read);
     let status = reading
         .or_defaults(top.status)

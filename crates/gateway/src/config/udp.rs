@@ -81,7 +81,7 @@ impl Udp {
 }
 
 bentpipe_document::table! {
-    /// UDP: calls, DNS and QUIC. A terminal with this section carries what UDP the clients of `[intercept]` send through the association, as datagrams whose own congestion control is left alone, under the same turns as TCP; without it, UDP passes beside the gateway. A hub carries what its terminals do
+    /// UDP: calls, DNS and QUIC. A terminal with this section carries what UDP the clients of `[intercept]` send through the association, as datagrams whose own congestion control is left alone, under the same turns as TCP; without it, UDP passes beside the gateway. That of SOCKS5 (UDP ASSOCIATE) is carried in any case, unless it is blocked here: it cannot pass beside. A hub carries what its terminals do
     pub(super) UdpTable at "udp", called "the UDP of",
         example "[udp]\n\n[[udp.rule]]\naction = \"pass\"\nports = [53]\n\n[[udp.rule]]\naction = \"block\"\nports = [443]";
     /// what becomes of datagrams that no rule is about: the association carries them, they pass beside the gateway, or they are refused, so that clients of QUIC turn to TCP
@@ -114,7 +114,7 @@ bentpipe_document::table! {
 /// The section.
 pub(super) fn read(
     role: Placed<Role>,
-    intercepts: bool,
+    has_entrance: bool,
     section: OptionalField<UdpTable>,
 ) -> Result<Udp, Reported> {
     let Some(section) = section? else {
@@ -128,9 +128,9 @@ pub(super) fn read(
     let (place, table) = (section.key, section.value);
     let wrong = match role.value {
         Role::Single => Some(("one box carries no UDP", "there is no tunnel to carry it")),
-        Role::Terminal if !intercepts => Some((
+        Role::Terminal if !has_entrance => Some((
             "no UDP can reach this terminal",
-            "it needs `[intercept]`, which takes what this machine forwards",
+            "it needs `[intercept]`, which takes what this machine forwards, or `[socks]`",
         )),
         Role::Terminal | Role::Hub => None,
     };
@@ -233,10 +233,13 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_at_its_place() {
         let single = "role = \"single\"\n[intercept]\n";
+        let connect = SHIP.replace("intercept", "connect");
         let socks = SHIP.replace("intercept", "socks");
+        let blocks = config(&format!("{socks}[udp]\naction = \"block\"\n")).udp;
+        assert_eq!(blocks.action(53, 100), Action::Block);
         for (text, keys, why) in [
             (single, "", "one box carries no UDP"),
-            (&socks, "", "no UDP can reach this terminal"),
+            (&connect, "", "no UDP can reach this terminal"),
             (HUB, "action = \"pass\"\n", "UDP cannot pass beside a hub"),
             (
                 HUB,
