@@ -8,8 +8,8 @@ A client asks a server for so many bytes, each time over a connection of its own
 (20 Mbit/s, 550 ms, CONNECT), one after the other, on an idle link and beside two downloads. The beds
 with `coding = true` and with `false` run at the same time, each in several copies whose losses differ.
 The first requests, by which the boxes see that packets are lost, do not count; how many is fixed.
-Exit status: 0 where 99% of the requests for 10 kB on the idle link take less than 0.75 s, 1 otherwise,
-2 could not run. As root.
+Exit status: 1 where not 99% of the requests for 10 kB on the idle link take less than 0.75 s; 2 could not
+run; 0 otherwise. As root.
 """
 
 import argparse

@@ -41,12 +41,12 @@ impl Rank {
             Urgency::Normal => 2,
             Urgency::Background => 4,
         };
-        if self.sent < YOUNG { class } else { class + 1 }
+        if self.is_young() { class } else { class + 1 }
     }
 
-    /// Bytes of a stream that takes precedence; `None` once it is bulk.
-    pub(super) fn young(&self) -> Option<u64> {
-        (self.sent < YOUNG).then_some(self.sent)
+    /// True where the stream takes precedence over bulk.
+    pub(super) const fn is_young(&self) -> bool {
+        self.sent < YOUNG
     }
 
     /// Before `bytes` more are written: the new priority, if it changes.

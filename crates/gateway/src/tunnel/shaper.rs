@@ -9,13 +9,12 @@
 //! Because the sender waits here and packets do not queue in the modem, data waits in the streams,
 //! where the association can still choose the next stream.
 
-use super::coding::{self, Coding};
-use super::socket::{Repairs, ShapedSocket};
+use super::coding::Paths;
 use bentpipe_units::Rate;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -148,10 +147,8 @@ pub struct Shaper {
     segments: AtomicUsize,
     bytes: AtomicU64,
     next_sender: AtomicU64,
-    /// The socket that sends at these rates.
-    socket: OnceLock<Weak<ShapedSocket>>,
-    /// What the codes of all peers have in common.
-    coding: Arc<coding::Common>,
+    /// The associations whose tails are coded.
+    paths: Arc<Paths>,
 }
 
 impl Shaper {
@@ -170,8 +167,7 @@ impl Shaper {
             segments: AtomicUsize::new(MOST_SEGMENTS),
             bytes: AtomicU64::new(0),
             next_sender: AtomicU64::new(0),
-            socket: OnceLock::new(),
-            coding: Arc::default(),
+            paths: Arc::default(),
         };
         shaper.size_batches();
         Arc::new(shaper)
@@ -225,7 +221,6 @@ impl Shaper {
         peers.retain(|_, peer| peer.strong_count() > 0);
         let peer = Arc::new(Peer {
             shaper: Arc::downgrade(self),
-            coding: Coding::new(&self.coding),
             limits: Mutex::new(Limits {
                 bucket: Bucket::new(None, Instant::now()),
                 link: None,
@@ -239,15 +234,9 @@ impl Shaper {
         peer
     }
 
-    /// Notes the socket that sends at these rates, which is one.
-    pub(super) fn serve(&self, socket: &Arc<ShapedSocket>) {
-        // A second one, as in a test, finds its place taken.
-        let _ = self.socket.set(Arc::downgrade(socket));
-    }
-
-    /// True where received packets of some associations are kept.
-    pub(super) fn keeps(&self) -> bool {
-        self.coding.any_keeps()
+    /// The associations whose tails are coded.
+    pub(super) const fn paths(&self) -> &Arc<Paths> {
+        &self.paths
     }
 
     /// Most datagrams of one batch: what the slowest link sends in 2 ms.
@@ -381,7 +370,6 @@ impl Limits {
 #[derive(Debug)]
 pub struct Peer {
     shaper: Weak<Shaper>,
-    coding: Coding,
     limits: Mutex<Limits>,
 }
 
@@ -394,17 +382,6 @@ impl Drop for Peer {
 }
 
 impl Peer {
-    /// The code that protects its tails.
-    pub(super) const fn coding(&self) -> &Coding {
-        &self.coding
-    }
-
-    /// The way of repairs to it; `None` where there is no socket any more.
-    pub(super) fn repairs(&self) -> Option<Repairs> {
-        let socket = self.shaper.upgrade()?.socket.get()?.upgrade()?;
-        Some(Repairs::new(&socket))
-    }
-
     /// True where the link is found to deliver less than its rate.
     pub(super) fn is_held(&self) -> bool {
         lock(&self.limits).link.is_some()

@@ -9,7 +9,7 @@
 //! to the socket's rate only. Answers of the endpoint to strangers (Retry, resets)
 //! are sent without a poller: they are charged, and do not wait.
 
-use super::coding;
+use super::coding::is_repair;
 use super::shaper::{Peer, Shaper, Turn, packet_bytes};
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SndBuf, SndBufForce};
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -86,13 +86,11 @@ impl ShapedSocket {
     /// Wraps another socket of quinn's kind.
     #[must_use]
     pub fn around(inner: Arc<dyn AsyncUdpSocket>, shaper: Arc<Shaper>) -> Arc<ShapedSocket> {
-        let socket = Arc::new(ShapedSocket {
+        Arc::new(ShapedSocket {
             inner,
             shaper,
             restored: Mutex::default(),
-        });
-        socket.shaper.serve(&socket);
-        socket
+        })
     }
 
     /// The shaper that paces this socket.
@@ -125,11 +123,13 @@ impl ShapedSocket {
             && let Some(slot) = &sender
         {
             slot.charge(&self.shaper, transmit.destination, bytes, now);
-            if covered && let Some(peer) = slot.peer() {
-                let length = transmit.segment_size.unwrap_or(payload).max(1);
-                let packets = transmit.contents.chunks(length);
-                peer.coding().sent(now, packets, transmit.ecn);
-            }
+        }
+        if covered
+            && self.shaper.paths().any_sends()
+            && let Some(coding) = self.shaper.paths().find(transmit.destination)
+        {
+            let length = transmit.segment_size.unwrap_or(payload).max(1);
+            coding.sent(now, transmit.contents.chunks(length), transmit.ecn);
         }
         result
     }
@@ -142,15 +142,16 @@ impl ShapedSocket {
     /// are: QUIC drops what is none of its packets.
     fn look(&self, buffer: &[u8], meta: &RecvMeta) {
         let datagrams = || buffer[..meta.len].chunks(meta.stride.max(1));
-        if !self.shaper.keeps() && !datagrams().any(coding::is_repair) {
+        let paths = self.shaper.paths();
+        if !paths.any_receives() && !datagrams().any(is_repair) {
             return;
         }
-        let Some(peer) = self.shaper.find_peer(meta.addr) else {
+        let Some(coding) = paths.find(meta.addr) else {
             return;
         };
         let now = Instant::now();
         for datagram in datagrams() {
-            for packet in peer.coding().received(now, datagram) {
+            for packet in coding.received(now, datagram) {
                 let mut of = *meta;
                 (of.len, of.stride) = (packet.len(), packet.len());
                 self.restored().push_back((of, packet));
@@ -257,13 +258,13 @@ impl Repairs {
         Repairs { socket, poller }
     }
 
-    /// Sends one.
+    /// Sends one to an address, from one where the machine has several.
     ///
     /// # Errors
     /// Those of the socket.
     pub(super) async fn send(
         &mut self,
-        destination: SocketAddr,
+        (destination, src_ip): (SocketAddr, Option<IpAddr>),
         datagram: &[u8],
         ecn: Option<EcnCodepoint>,
     ) -> io::Result<()> {
@@ -272,7 +273,7 @@ impl Repairs {
             ecn,
             contents: datagram,
             segment_size: None,
-            src_ip: None,
+            src_ip,
         };
         poll_fn(|cx| {
             loop {

@@ -106,14 +106,14 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Makes the endpoint on a bound socket.
+/// Makes the endpoint on a bound socket, which it shares with repairs.
 pub(crate) fn endpoint(
     socket: UdpSocket,
     identity: &Identity,
     instance: u8,
     server: Option<ServerConfig>,
     shaper: &Arc<Shaper>,
-) -> io::Result<Endpoint> {
+) -> io::Result<(Endpoint, Arc<ShapedSocket>)> {
     // The key of stateless resets stays the same after a restart, so that the
     // other box learns from its next packet that its association is gone (RFC
     // 9000, section 10.3).
@@ -124,7 +124,9 @@ pub(crate) fn endpoint(
     config.grease_quic_bit(false);
     let socket = ShapedSocket::new(socket, Arc::clone(shaper))?;
     let runtime = Arc::new(quinn::TokioRuntime);
-    Endpoint::new_with_abstract_socket(config, server, socket, runtime)
+    let shared = Arc::clone(&socket);
+    let endpoint = Endpoint::new_with_abstract_socket(config, server, shared, runtime)?;
+    Ok((endpoint, socket))
 }
 
 /// How a box sends into the satellite link: the settings of its associations.

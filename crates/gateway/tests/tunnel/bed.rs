@@ -334,6 +334,8 @@ pub(crate) struct Proxy {
     halved: Arc<AtomicU64>,
     /// Of so many datagrams one is lost, at random and in each direction; 0 loses none.
     noisy: Arc<AtomicU64>,
+    /// Datagrams of either side that are no packets of QUIC: repairs.
+    repairs: Arc<AtomicU64>,
     hub: SocketAddr,
     _udp: Task,
     tcp: Option<Task>,
@@ -360,6 +362,12 @@ impl Proxy {
         let left = Arc::clone(&halved);
         let noisy = Arc::new(AtomicU64::new(0));
         let mut noise = Noise::new(&noisy);
+        let repairs = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&repairs);
+        // QUIC's have the bit 0x40 (RFC 9000, section 17).
+        let count = move |first: u8| {
+            counted.fetch_add(u64::from(first & 0x40 == 0), Ordering::Relaxed);
+        };
         let (mut up_police, mut down_police) = (Policer::new(&police), Policer::new(&police));
         let task = Task::spawn(async move {
             let mut terminal = None;
@@ -368,10 +376,11 @@ impl Proxy {
                 tokio::select! {
                     Ok((n, from)) = front.recv_from(&mut up) => {
                         terminal = Some(from);
+                        count(up[0]);
                         let dark = is_dark.load(Ordering::Relaxed) || is_up_dark.load(Ordering::Relaxed);
                         let counts = |left: u64| left.checked_sub(u64::from(n >= FULL));
-                        let count = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counts);
-                        let lost = dark || noise.loses() || count.is_ok_and(|left| n >= FULL && left % 2 == 0);
+                        let halves = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counts);
+                        let lost = dark || noise.loses() || halves.is_ok_and(|left| n >= FULL && left % 2 == 0);
                         if !lost && up_police.passes(n) {
                             let _ = back.send_to(&up[..n], hub).await;
                         }
@@ -379,6 +388,7 @@ impl Proxy {
                     Ok((n, _)) = back.recv_from(&mut down) => {
                         let lost = is_dark.load(Ordering::Relaxed) || is_down_dark.load(Ordering::Relaxed);
                         let lost = lost || noise.loses();
+                        count(down[0]);
                         if let Some(terminal) = terminal && !lost && down_police.passes(n) {
                             let _ = front.send_to(&down[..n], terminal).await;
                         }
@@ -395,6 +405,7 @@ impl Proxy {
             police,
             halved,
             noisy,
+            repairs,
             hub,
             _udp: task,
             tcp: None,
@@ -433,6 +444,11 @@ impl Proxy {
     /// Loses one of so many datagrams in each direction, at random.
     pub(crate) fn be_noisy(&self, one_of: u64) {
         self.noisy.store(one_of, Ordering::Relaxed);
+    }
+
+    /// Repairs that either side has sent.
+    pub(crate) fn repairs(&self) -> u64 {
+        self.repairs.load(Ordering::Relaxed)
     }
 
     /// Loses every second of so many full datagrams that the terminal sends from now on.

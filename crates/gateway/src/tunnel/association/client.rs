@@ -19,6 +19,7 @@ use crate::tunnel::fallback::{Pool, Settings};
 use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::Streams;
 use crate::tunnel::sharing::Gate;
+use crate::tunnel::socket::ShapedSocket;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::target::Target;
 use crate::udp::{self, Entrance};
@@ -74,8 +75,7 @@ struct Shared {
     owner: usize,
     uplink: Arc<Uplink>,
     target: Arc<Target>,
-    /// The sockets of IPv4 and IPv6, made when an address of their kind is tried.
-    endpoints: Mutex<[Option<Endpoint>; 2]>,
+    endpoints: Mutex<Endpoints>,
     handshake: Duration,
     status: watch::Sender<Status>,
     current: watch::Sender<Option<Current>>,
@@ -86,6 +86,9 @@ struct Shared {
     /// It does not any more.
     hurry: Notify,
 }
+
+/// The sockets of IPv4 and IPv6, made when an address of their kind is tried.
+type Endpoints = [Option<(Endpoint, Arc<ShapedSocket>)>; 2];
 
 /// The association that stands.
 #[derive(Clone, Debug)]
@@ -325,10 +328,10 @@ impl Client {
     pub(super) async fn stop(&self) {
         self.abort();
         let endpoints = self.shared.endpoints().clone();
-        for endpoint in endpoints.iter().flatten() {
+        for (endpoint, _) in endpoints.iter().flatten() {
             endpoint.close(Close::Stopping.code(), &[]);
         }
-        for endpoint in endpoints.iter().flatten() {
+        for (endpoint, _) in endpoints.iter().flatten() {
             // CONNECTION_CLOSE is sent at once; what follows it is of no use.
             let _ = tokio::time::timeout(Duration::from_millis(200), endpoint.wait_idle()).await;
         }
@@ -425,7 +428,7 @@ impl Shared {
             leaving.spawn(udp::leave(connection.clone(), Arc::clone(&gate), state));
             entrance.open(self.owner, gate)
         });
-        let tails = Tails::start(connection, gate, state, &mut leaving);
+        let tails = Tails::start(connection, gate, &made.socket, state, &mut leaving);
         let take = |datagram| {
             if let Some(way) = &way {
                 entrance.take(way.association(), datagram);

@@ -133,7 +133,6 @@ impl Controller for Opening {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.state.in_flight.fetch_add(bytes, Relaxed);
         self.inner.on_sent(now, bytes, last_packet_number);
-        self.gate.peer().coding().note_eliciting();
         self.gate.sent(bytes, self.is_full());
     }
 

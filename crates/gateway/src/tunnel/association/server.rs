@@ -15,6 +15,7 @@ use crate::tunnel::keys::PublicKey;
 use crate::tunnel::known::Knowledge;
 use crate::tunnel::moving::{Streams, Tag};
 use crate::tunnel::sharing::Gate;
+use crate::tunnel::socket::ShapedSocket;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
 use crate::udp::{self, Exit};
@@ -93,6 +94,7 @@ impl Association {
 #[derive(Debug)]
 struct Shared {
     endpoint: Endpoint,
+    socket: Arc<ShapedSocket>,
     connections: u32,
     handshake: Duration,
     half_open: Arc<Semaphore>,
@@ -180,7 +182,7 @@ impl Server {
         let server = server_config(&keys)?;
         let (accepted, associations) = mpsc::channel(HALF_OPEN);
         let shaper = sending.knowledge().shaper();
-        let endpoint = transport::endpoint(
+        let (endpoint, socket) = transport::endpoint(
             socket,
             &keys.identity,
             instance,
@@ -189,6 +191,7 @@ impl Server {
         )?;
         let shared = Arc::new(Shared {
             endpoint,
+            socket,
             server: Mutex::new(server),
             sending,
             process,
@@ -435,7 +438,13 @@ impl Shared {
         let mut leaving = JoinSet::new();
         let (gate, state) = (Arc::clone(&association.gate), Arc::clone(&self.state));
         leaving.spawn(udp::leave(connection.clone(), gate, state));
-        let tails = Tails::start(&connection, &association.gate, &self.state, &mut leaving);
+        let tails = Tails::start(
+            &connection,
+            &association.gate,
+            &self.socket,
+            &self.state,
+            &mut leaving,
+        );
         let take = |datagram| exit.take(datagram);
         let lost = heartbeat::keep(&connection, take, |beat| {
             listed.note_lost(beat.lost);

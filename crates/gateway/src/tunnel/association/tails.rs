@@ -2,19 +2,39 @@
 
 use super::heartbeat::{self, Beat};
 use crate::operate::SharedState;
-use crate::tunnel::coding::{Coding, Seen};
+use crate::tunnel::coding::Seen;
 use crate::tunnel::sharing::Gate;
+use crate::tunnel::socket::{Repairs, ShapedSocket};
+use bentpipe_units::Rate;
 use quinn::Connection;
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 /// How often the other box learns how many of its packets were restored.
 const TELLS: Duration = Duration::from_secs(1);
 
-/// Watches the path of an association.
+/// Watches the path of an association whose tails are coded; dropped, it ends that.
 #[derive(Debug)]
-pub(super) struct Tails(Option<Arc<Gate>>);
+pub(super) struct Tails(Option<Watched>);
+
+#[derive(Debug)]
+struct Watched {
+    connection: Connection,
+    gate: Arc<Gate>,
+    state: Arc<SharedState>,
+    seen: Mutex<Reported>,
+}
+
+/// What was reported of an association.
+#[derive(Debug)]
+struct Reported {
+    /// The address of the other box.
+    address: SocketAddr,
+    /// Packets that were restored, and are counted.
+    restored: u64,
+}
 
 impl Tails {
     /// Begins to send repairs, and to say that this box reads them; where the configuration does not want
@@ -22,6 +42,7 @@ impl Tails {
     pub(super) fn start(
         connection: &Connection,
         gate: &Arc<Gate>,
+        socket: &Arc<ShapedSocket>,
         state: &Arc<SharedState>,
         tasks: &mut JoinSet<()>,
     ) -> Tails {
@@ -29,42 +50,84 @@ impl Tails {
         if !codes {
             return Tails(None);
         }
-        let (of, gate) = (connection.clone(), Arc::clone(gate));
-        tasks.spawn(tell(of, Arc::clone(&gate), Arc::clone(state)));
+        let (connection, gate) = (connection.clone(), Arc::clone(gate));
+        let address = connection.remote_address();
+        gate.coding().paths().attach(address, gate.coding());
+        tasks.spawn(tell(connection.clone(), Arc::clone(&gate)));
         tasks.spawn(protect(
             connection.clone(),
             Arc::clone(&gate),
+            Repairs::new(socket),
             Arc::clone(state),
         ));
-        Tails(Some(gate))
+        Tails(Some(Watched {
+            connection,
+            gate,
+            state: Arc::clone(state),
+            seen: Mutex::new(Reported {
+                address,
+                restored: 0,
+            }),
+        }))
     }
 
     /// Takes what a look at the association has shown.
     pub(super) fn see(&self, beat: &Beat) {
-        let Some(gate) = &self.0 else { return };
-        let peer = gate.peer();
+        let Some(watched) = &self.0 else { return };
+        watched.report();
+        let gate = &watched.gate;
         let seen = Seen {
             sent: beat.stats.path.sent_packets,
             lost: beat.stats.path.lost_packets,
             restored: beat.restored.map(u64::from),
             rtt: beat.rtt,
-            rate: gate.rate().map(bentpipe_units::Rate::from_bps_f64),
-            interrupted: beat.lost.is_some() || peer.is_held(),
+            rate: gate.rate().map(Rate::from_bps_f64),
+            interrupted: beat.lost.is_some() || gate.peer().is_held(),
         };
-        peer.coding().see(Instant::now(), &seen);
+        gate.coding().see(Instant::now(), &seen);
+    }
+}
+
+impl Watched {
+    /// Follows the other box to another address, and counts what was restored.
+    fn report(&self) {
+        let coding = self.gate.coding();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let address = self.connection.remote_address();
+        if address != seen.address {
+            coding.paths().detach(seen.address, coding);
+            coding.paths().attach(address, coding);
+            seen.address = address;
+        }
+        let restored = coding.restored();
+        let more = restored - seen.restored;
+        self.state.counters.packets_restored.add(more);
+        seen.restored = restored;
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.report();
+        let seen = self.seen.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let coding = self.gate.coding();
+        coding.paths().detach(seen.address, coding);
     }
 }
 
 /// Sends repairs as they are due.
-async fn protect(connection: Connection, gate: Arc<Gate>, state: Arc<SharedState>) {
-    let Some(mut repairs) = gate.peer().repairs() else {
-        return;
-    };
+async fn protect(
+    connection: Connection,
+    gate: Arc<Gate>,
+    mut repairs: Repairs,
+    state: Arc<SharedState>,
+) {
+    let coding = gate.coding();
     loop {
-        let due = gate.peer().coding().due(|| gate.is_idle()).await;
-        let address = connection.remote_address();
-        for datagram in due.datagrams {
-            if repairs.send(address, &datagram, due.ecn).await.is_err() {
+        let due = coding.due(|| gate.is_idle()).await;
+        let way = (connection.remote_address(), connection.local_ip());
+        for datagram in coding.repairs(&due) {
+            if repairs.send(way, &datagram, due.ecn).await.is_err() {
                 // QUIC sends what is missing again.
                 break;
             }
@@ -74,18 +137,18 @@ async fn protect(connection: Connection, gate: Arc<Gate>, state: Arc<SharedState
 }
 
 /// Says at the start that this box reads repairs, and from then on how many packets it has restored.
-async fn tell(connection: Connection, gate: Arc<Gate>, state: Arc<SharedState>) {
-    let restored = |coding: &Coding| u32::try_from(coding.restored()).unwrap_or(u32::MAX);
+async fn tell(connection: Connection, gate: Arc<Gate>) {
     let mut told = None;
     loop {
-        let now = restored(gate.peer().coding());
-        if told != Some(now) {
-            let more = now.saturating_sub(told.unwrap_or(0));
-            state.counters.packets_restored.add(u64::from(more));
-            if heartbeat::send_restored(&connection, now).await.is_err() {
+        let restored = u32::try_from(gate.coding().restored()).unwrap_or(u32::MAX);
+        if told != Some(restored) {
+            if heartbeat::send_restored(&connection, restored)
+                .await
+                .is_err()
+            {
                 return;
             }
-            told = Some(now);
+            told = Some(restored);
         }
         tokio::time::sleep(TELLS).await;
     }

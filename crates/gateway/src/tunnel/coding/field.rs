@@ -52,14 +52,23 @@ pub(super) fn factor(repair: usize, packet: usize) -> u8 {
     invert((255 - repair as u8) ^ packet as u8)
 }
 
-/// Adds `by` times `from` to the start of `into`, which is at least as long.
-pub(super) fn add(into: &mut [u8], from: &[u8], by: u8) {
-    let mut products = [0; 256];
-    for (value, product) in (0..=255).zip(&mut products) {
-        *product = multiply(value, by);
+/// Multiples by one factor.
+pub(super) struct Multiples([u8; 256]);
+
+impl Multiples {
+    pub(super) fn of(factor: u8) -> Multiples {
+        let mut products = [0; 256];
+        for (value, product) in (0..=255).zip(&mut products) {
+            *product = multiply(value, factor);
+        }
+        Multiples(products)
     }
-    for (into, from) in into.iter_mut().zip(from) {
-        *into ^= products[usize::from(*from)];
+
+    /// Adds those of `from` to the start of `into`, as far as both go.
+    pub(super) fn add(&self, into: &mut [u8], from: &[u8]) {
+        for (into, from) in into.iter_mut().zip(from) {
+            *into ^= self.0[usize::from(*from)];
+        }
     }
 }
 
@@ -89,7 +98,7 @@ pub(super) fn inverse(repairs: &[usize], packets: &[usize]) -> Vec<Vec<u8>> {
         for (row, values) in rows.iter_mut().enumerate() {
             let by = values[at];
             if row != at {
-                add(values, &pivot, by);
+                Multiples::of(by).add(values, &pivot);
             }
         }
     }

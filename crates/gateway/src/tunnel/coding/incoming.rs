@@ -1,8 +1,8 @@
 //! What a box has received lately, and the packets that repairs restore of it.
 
-use super::field;
+use super::field::{self, Multiples};
 use super::outgoing::MOST_RECENT;
-use super::repair::{Fingerprint, LENGTH, Part, Repair, fingerprint};
+use super::repair::{self, Fingerprint, LENGTH, Part, Repair, fingerprint};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -81,10 +81,11 @@ impl Incoming {
             return Vec::new();
         };
         let known = |it: &(usize, Part, _)| (it.0, it.1) == (repair.number, repair.part);
-        if !group.repairs.iter().any(known) {
-            let bytes = repair.bytes.into();
-            group.repairs.push((repair.number, repair.part, bytes));
+        if group.repairs.iter().any(known) {
+            return Vec::new();
         }
+        let bytes = repair.bytes.into();
+        group.repairs.push((repair.number, repair.part, bytes));
         let kept = &self.kept;
         let packets: Vec<Option<&[u8]>> = group
             .packets
@@ -96,15 +97,16 @@ impl Incoming {
         };
         group.done = true;
         group.repairs = Vec::new();
+        let restored = restored.unwrap_or_default();
         restored.iter().for_each(|packet| self.received(packet));
         restored
     }
 }
 
 impl Group {
-    /// Restores what is missing of `packets`, if that is possible. Nothing is where one comes out
-    /// that is not what was sent: where two packets have the same fingerprint, or a repair is forged.
-    fn restore(&self, packets: &[Option<&[u8]>]) -> Option<Vec<Box<[u8]>>> {
+    /// Restores what is missing of `packets`; `None` while that takes more repairs. `Some(None)` where what
+    /// comes out is not what was sent: two packets have the same fingerprint, or a repair is forged.
+    fn restore(&self, packets: &[Option<&[u8]>]) -> Option<Option<Vec<Box<[u8]>>>> {
         let missing = |(at, it): (usize, &Option<_>)| it.is_none().then_some(at);
         let missing: Vec<usize> = packets.iter().enumerate().filter_map(missing).collect();
         let mut restored = vec![vec![0; self.coded]; missing.len()];
@@ -120,8 +122,8 @@ impl Group {
                 let mut sum = bytes.to_vec();
                 for (at, packet) in packets.iter().enumerate() {
                     if let Some(packet) = packet {
-                        let by = field::factor(*number, at);
-                        add_part(&mut sum, packet, &range, by);
+                        let multiples = Multiples::of(field::factor(*number, at));
+                        repair::add(&mut sum, packet, range.clone(), &multiples);
                     }
                 }
                 sum
@@ -131,18 +133,18 @@ impl Group {
             let inverse = field::inverse(&numbers, &missing);
             for (packet, factors) in restored.iter_mut().zip(inverse) {
                 for (sum, by) in sums.iter().zip(factors) {
-                    field::add(&mut packet[range.clone()], sum, by);
+                    Multiples::of(by).add(&mut packet[range.clone()], sum);
                 }
             }
         }
         let all = restored.into_iter().zip(missing);
-        all.map(|(coded, at)| {
+        let all = all.map(|(coded, at)| {
             let (length, packet) = coded.split_first_chunk::<LENGTH>()?;
             let length = usize::from(u16::from_be_bytes(*length));
             let packet = packet.get(..length)?;
             (fingerprint(packet)? == self.packets[at]).then(|| packet.into())
-        })
-        .collect()
+        });
+        Some(all.collect())
     }
 
     /// The parts in which its repairs come.
@@ -154,22 +156,9 @@ impl Group {
     }
 }
 
-/// Adds a multiple of the coded form of a packet, its length and then its bytes, within `range` of that.
-fn add_part(sum: &mut [u8], packet: &[u8], range: &std::ops::Range<usize>, by: u8) {
-    let length = (packet.len() as u16).to_be_bytes();
-    let before = range.start.min(LENGTH);
-    let head = &length[before..range.end.min(LENGTH).max(before)];
-    field::add(sum, head, by);
-    let from = (range.start.max(LENGTH) - LENGTH).min(packet.len());
-    let rest = &packet[from..];
-    let skipped = head.len().min(sum.len());
-    field::add(&mut sum[skipped..], rest, by);
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::outgoing::{Conditions, Credit, Outgoing};
-    use super::super::repair;
     use super::*;
     use proptest::prelude::*;
 
@@ -196,7 +185,12 @@ mod tests {
             rate: 1e9,
             wait: Duration::from_millis(20),
         };
-        outgoing.take(now, true, &conditions, &mut Credit::default())
+        let groups = outgoing.take(now, true, &conditions);
+        let credit = Credit::default();
+        groups
+            .iter()
+            .flat_map(|it| it.repairs(&conditions, &credit))
+            .collect()
     }
 
     proptest! {

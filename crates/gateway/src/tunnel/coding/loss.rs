@@ -67,9 +67,11 @@ impl Loss {
     }
 }
 
-/// How many repairs so many packets need, where this share is lost of both.
-pub(super) fn repairs(packets: usize, share: f64) -> usize {
-    let enough = |repairs: &usize| missed(packets + repairs, *repairs, share) <= MISSED;
+/// How many repairs so many packets need, where this share is lost of both. Where a repair comes in
+/// two parts, each of them must suffice.
+pub(super) fn repairs(packets: usize, parts: usize, share: f64) -> usize {
+    let most = MISSED / parts as f64;
+    let enough = |repairs: &usize| missed(packets + repairs, *repairs, share) <= most;
     (1..MOST_REPAIRS).find(enough).unwrap_or(MOST_REPAIRS)
 }
 
@@ -94,9 +96,10 @@ mod tests {
     fn repairs_follow_the_share_that_is_lost() {
         // 1 - 0.99^2 - 2 * 0.99 * 0.01
         assert!((missed(2, 1, 0.01) - 0.0001).abs() < 1e-12);
-        assert_eq!([1, 8, 24].map(|it| repairs(it, 0.01)), [1, 2, 2]);
-        assert_eq!([1, 8, 24].map(|it| repairs(it, 0.005)), [1, 1, 2]);
-        assert_eq!(repairs(24, 0.2), MOST_REPAIRS);
+        assert_eq!([1, 8, 24].map(|it| repairs(it, 1, 0.01)), [1, 2, 2]);
+        assert_eq!([1, 8, 24].map(|it| repairs(it, 2, 0.01)), [1, 2, 3]);
+        assert_eq!([1, 8, 24].map(|it| repairs(it, 1, 0.005)), [1, 1, 2]);
+        assert_eq!(repairs(24, 1, 0.2), MOST_REPAIRS);
     }
 
     fn totals(sent: u64, lost: u64, lost_of_other: u64) -> Totals {

@@ -1,34 +1,41 @@
 //! Repairs for what is sent last, so that a lost packet of it costs no round trip.
 //!
 //! QUIC finds a lost packet when later ones are acknowledged, and sends its data again: a round trip later.
-//! Inside a transfer this costs little, since the others go on. At its end all of it waits; and what is lost of the last packets
-//! is found by a probe only, later still (RFC 9002, section 6.2). A box that has seen loss therefore
-//! sends repairs after the last packets before a pause ([`Outgoing`]), from which the other box restores
-//! what is missing ([`Incoming`]).
+//! Inside a transfer this costs little, since the others go on. At its end all of it waits; and what is
+//! lost of the last packets is found by a probe only, later still (RFC 9002, section 6.2). A box that
+//! has seen loss therefore sends repairs after the last packets before a pause ([`Outgoing`]), from which
+//! the other box restores what is missing ([`Incoming`]).
 //!
 //! The code is below QUIC, over its encrypted packets as the socket sends and receives them. It covers
-//! whatever they carry, streams, their ends and datagrams alike, and a restored packet is to QUIC one that arrived late:
-//! its encryption verifies it. Congestion control, and what counts as lost, stay as they are (RFC 9265,
-//! section 5, on codes below the transport); repairs take their turn in the [shaper](super::shaper) and at
-//! most a tenth of the rate. Loss counts as seen where a thousandth of the packets is lost, in either direction;
-//! what an outage costs does not count, nor does what a link loses that delivers less than its rate ([`loss`]).
+//! whatever they carry, streams, their ends and datagrams alike. A restored packet is to QUIC one that
+//! arrived late: its encryption verifies it, and QUIC may have found it lost and sends its data again, as it
+//! would without the code (RFC 9265, section 5, on codes below the transport). What is saved is the wait of
+//! the receiver. Repairs take their turn in the [shaper](super::shaper) and at most a tenth of
+//! the rate. Loss counts as seen where a thousandth of the packets is lost, or where the other direction loses
+//! some and few packets are sent in this one; what an outage costs does not count, nor does what a link
+//! loses that delivers less than its rate ([`loss`]).
 //!
-//! A box sends repairs only to one that has said that it reads them. Whoever can send packets in the name of the other
-//! box can send repairs, too, which make it keep the last packets, and compute a little; they can
+//! A box sends repairs only to one that has said that it reads them. Whoever can send packets in the name of
+//! the other box can send repairs, too, which make it keep the last packets, and compute a little; they can
 //! put nothing into the association.
 
 mod field;
 mod incoming;
 mod loss;
 mod outgoing;
+mod paths;
 mod repair;
+
+pub(super) use paths::Paths;
+pub(super) use repair::is_repair;
 
 use bentpipe_units::Rate;
 use incoming::Incoming;
 use loss::{Loss, Totals};
-use outgoing::{Conditions, Credit, Outgoing};
+use outgoing::{Conditions, Group, Outgoing};
+use paths::Place;
 use quinn::udp::EcnCodepoint;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -40,8 +47,6 @@ const WAIT: (Duration, Duration) = (Duration::from_millis(1), Duration::from_mil
 const WAIT_PACKETS: f64 = 3.0 * 1_500.0 * 8.0;
 /// Bits a second that are assumed of a link of unknown rate.
 const UNKNOWN: f64 = 10e6;
-/// Associations of one socket that keep packets at a time; each keeps up to 300 kB.
-const MOST_KEEPING: usize = 128;
 
 /// What is known of the path of an association.
 #[derive(Clone, Copy, Debug)]
@@ -58,48 +63,16 @@ pub(super) struct Seen {
     pub(super) interrupted: bool,
 }
 
-/// What the associations of one socket have in common.
-#[derive(Debug, Default)]
-pub(super) struct Common {
-    /// Those that keep packets.
-    keeping: AtomicUsize,
-    /// What all of their repairs may take of the link.
-    credit: Mutex<Credit>,
-}
-
-/// The place of one that keeps packets.
-#[derive(Debug)]
-struct Place(Arc<Common>);
-
-impl Common {
-    fn take(self: &Arc<Common>) -> Option<Place> {
-        let more = |count| (count < MOST_KEEPING).then_some(count + 1);
-        let taken = self.keeping.fetch_update(Relaxed, Relaxed, more);
-        taken.is_ok().then(|| Place(Arc::clone(self)))
-    }
-
-    /// Some keep packets.
-    pub(super) fn any_keeps(&self) -> bool {
-        self.keeping.load(Relaxed) > 0
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.keeping.fetch_sub(1, Relaxed);
-    }
-}
-
 /// The code of one association, in both directions.
 #[derive(Debug)]
 pub(super) struct Coding {
-    common: Arc<Common>,
+    paths: Arc<Paths>,
     /// Packets that are sent are kept.
     sends: AtomicBool,
-    /// Packets were sent that QUIC wants acknowledged; those that only acknowledge need no repair.
-    eliciting: AtomicBool,
+    /// What is sent next carries more than acknowledgements.
+    carries: AtomicBool,
     sending: Mutex<Sending>,
-    /// What is due has changed.
+    /// Packets were sent after all had been covered, or a stream has paused.
     changed: Notify,
     /// Packets that are received are kept.
     receives: AtomicBool,
@@ -107,7 +80,7 @@ pub(super) struct Coding {
     restored: AtomicU64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sending {
     loss: Loss,
     /// Where loss is seen: the packets and what repairs are made with.
@@ -115,30 +88,33 @@ struct Sending {
     ecn: Option<EcnCodepoint>,
 }
 
-/// Repairs that are to be sent one after the other.
-#[derive(Debug, Default)]
+/// Repairs that are to be made and sent.
+#[derive(Debug)]
 pub(super) struct Due {
-    pub(super) datagrams: Vec<Vec<u8>>,
+    groups: Vec<Group>,
+    conditions: Conditions,
     /// That of the packets: a restored packet has that of its repair.
     pub(super) ecn: Option<EcnCodepoint>,
 }
 
 impl Coding {
-    pub(super) fn new(common: &Arc<Common>) -> Coding {
-        Coding {
-            common: Arc::clone(common),
+    /// That of an association over one of these paths.
+    pub(super) fn new(paths: &Arc<Paths>) -> Arc<Coding> {
+        Arc::new(Coding {
+            paths: Arc::clone(paths),
             sends: AtomicBool::new(false),
-            eliciting: AtomicBool::new(false),
-            sending: Mutex::new(Sending {
-                loss: Loss::default(),
-                active: None,
-                ecn: None,
-            }),
+            carries: AtomicBool::new(false),
+            sending: Mutex::default(),
             changed: Notify::new(),
             receives: AtomicBool::new(false),
             receiving: Mutex::new(None),
             restored: AtomicU64::new(0),
-        }
+        })
+    }
+
+    /// The paths of all associations of its link.
+    pub(super) const fn paths(&self) -> &Arc<Paths> {
+        &self.paths
     }
 
     fn sending(&self) -> MutexGuard<'_, Sending> {
@@ -150,7 +126,8 @@ impl Coding {
         let mut sending = self.sending();
         let totals = Totals {
             sent: seen.sent,
-            lost: seen.lost + seen.restored.unwrap_or(0),
+            // Most that the other box restores QUIC finds lost as well; of the last packets it does not.
+            lost: seen.lost.max(seen.restored.unwrap_or(0)),
             lost_of_other: self.restored(),
         };
         sending.loss.take(now, totals, seen.interrupted, seen.rtt);
@@ -171,18 +148,21 @@ impl Coding {
         match &mut sending.active {
             Some((_, known, _)) => *known = conditions,
             none => {
-                let place = self.common.take();
+                let place = self.paths.send();
                 *none = place.map(|place| (Outgoing::default(), conditions, place));
                 self.sends.store(none.is_some(), Relaxed);
             }
         }
     }
 
-    /// QUIC has made a packet that it wants acknowledged, and sends it next.
-    pub(super) fn note_eliciting(&self) {
-        if self.sends.load(Relaxed) {
-            self.eliciting.store(true, Relaxed);
-        }
+    /// True where packets that are sent are kept.
+    pub(super) fn sends(&self) -> bool {
+        self.sends.load(Relaxed)
+    }
+
+    /// What QUIC sends next carries more than acknowledgements, which need no repair.
+    pub(super) fn note_carries(&self) {
+        self.carries.store(true, Relaxed);
     }
 
     /// The socket has sent these packets.
@@ -192,20 +172,23 @@ impl Coding {
         packets: impl Iterator<Item = &'a [u8]>,
         ecn: Option<EcnCodepoint>,
     ) {
-        if !self.sends.load(Relaxed) || !self.eliciting.swap(false, Relaxed) {
+        if !self.sends() || !self.carries.swap(false, Relaxed) {
             return;
         }
         let mut sending = self.sending();
         sending.ecn = ecn;
         if let Some((outgoing, ..)) = &mut sending.active {
+            let waits = outgoing.is_empty();
             packets.for_each(|packet| outgoing.sent(now, packet));
-            self.changed.notify_one();
+            if waits {
+                self.changed.notify_one();
+            }
         }
     }
 
     /// A small stream has nothing more to send for now, after so many bytes.
     pub(super) fn pause(&self, bytes: u64) {
-        if !self.sends.load(Relaxed) {
+        if !self.sends() {
             return;
         }
         if let Some((outgoing, conditions, _)) = &mut self.sending().active {
@@ -214,8 +197,8 @@ impl Coding {
         }
     }
 
-    /// Waits until repairs are due, and returns them. `idle` says whether nothing waits to be sent. It may
-    /// be dropped at any time and loses nothing.
+    /// Waits until repairs are due. `idle` says whether nothing waits to be sent. It may be dropped at any
+    /// time and loses nothing.
     pub(super) async fn due(&self, idle: impl Fn() -> bool) -> Due {
         loop {
             let changed = self.changed.notified();
@@ -225,14 +208,16 @@ impl Coding {
                 match &mut sending.active {
                     None => None,
                     Some((outgoing, conditions, _)) => {
-                        let idle = idle();
-                        let due = outgoing.due(idle, conditions);
+                        let (idle, conditions) = (idle(), *conditions);
+                        let due = outgoing.due(idle, &conditions);
                         let now = Instant::now();
                         if due.is_some_and(|due| due <= now) {
-                            let credit = &self.common.credit;
-                            let mut credit = credit.lock().unwrap_or_else(PoisonError::into_inner);
-                            let datagrams = outgoing.take(now, idle, conditions, &mut credit);
-                            return Due { datagrams, ecn };
+                            let groups = outgoing.take(now, idle, &conditions);
+                            return Due {
+                                groups,
+                                conditions,
+                                ecn,
+                            };
                         }
                         // Whether something waits may change without a word.
                         due.map(|due| due.min(now + conditions.wait))
@@ -240,10 +225,18 @@ impl Coding {
                 }
             };
             match due {
-                Some(due) => tokio::time::sleep_until(due.into()).await,
+                Some(due) => {
+                    let _ = tokio::time::timeout_at(due.into(), changed).await;
+                }
                 None => changed.await,
             }
         }
+    }
+
+    /// The repairs, as datagrams: of one group after the other, as they are asked for.
+    pub(super) fn repairs<'a>(&'a self, due: &'a Due) -> impl Iterator<Item = Vec<u8>> + 'a {
+        let of_group = |group: &Group| group.repairs(&due.conditions, self.paths.credit());
+        due.groups.iter().flat_map(of_group)
     }
 
     /// True where packets that arrive are kept.
@@ -271,7 +264,7 @@ impl Coding {
             }
             // Those that follow the next packets will be of use.
             (Some(_), none) => {
-                let place = self.common.take();
+                let place = self.paths.receive();
                 *none = place.map(|place| (Incoming::new(now), place));
                 Vec::new()
             }
@@ -294,12 +287,7 @@ impl Coding {
     }
 }
 
-/// True where a datagram may be a repair.
-pub(super) fn is_repair(datagram: &[u8]) -> bool {
-    repair::is_repair(datagram)
-}
-
-/// Reads a datagram as a repair and restores what it can with these packets: for fuzzing.
+/// Reads datagrams as what the other box sends, and restores what it can: for fuzzing.
 #[doc(hidden)]
 pub fn fuzz(datagrams: &[&[u8]]) {
     let coding = Coding::new(&Arc::default());

@@ -1,19 +1,22 @@
 //! What a box has sent and has not made repairs for, and the repairs.
 
-use super::field::{self, MOST_PACKETS};
+use super::field::{self, MOST_PACKETS, Multiples};
 use super::loss;
-use super::repair::{self, LENGTH, Part, Repair, fingerprint};
+use super::repair::{self, LENGTH, LONGEST, Part, Repair, fingerprint};
 use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Most packets that repairs are made for at once: what a page's object of 100 kB takes.
 pub(super) const MOST_RECENT: usize = 96;
-/// The part of the rate that repairs may take.
+/// The part of the rate that the repairs of all associations of a link may take.
 const PART: f64 = 0.1;
+/// What they may take at once: so many full packets, and no more than a second of that part.
+const DEPTH: f64 = 24.0 * PACKET;
+/// A full packet, bytes.
+const PACKET: f64 = 1_500.0;
 /// Times of a pause after which repairs come, although more streams pause.
 const PAUSES: u32 = 4;
-/// What they may take at once, bytes: a repair of full length for each of so many packets.
-const DEPTH: f64 = 24.0 * 1_500.0;
 
 /// A packet that was sent.
 #[derive(Debug)]
@@ -46,23 +49,20 @@ pub(super) struct Conditions {
 
 /// What repairs may take of a link.
 #[derive(Debug, Default)]
-pub(super) struct Credit(Option<(f64, Instant)>);
+pub(super) struct Credit(Mutex<Option<(f64, Instant)>>);
 
 impl Credit {
-    /// Bytes that they may take now, over a link of so many bytes a second.
-    pub(super) fn bytes(&mut self, now: Instant, rate: f64) -> f64 {
-        let (bytes, since) = self.0.unwrap_or((DEPTH, now));
+    /// Takes so many bytes of a link of so many bytes a second, if there is credit; the last ones may be
+    /// more than what is left.
+    fn take(&self, now: Instant, rate: f64, bytes: usize) -> bool {
+        let depth = (PART * rate).clamp(2.0 * PACKET, DEPTH);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (left, since) = state.unwrap_or((depth, now));
         let passed = now.saturating_duration_since(since).as_secs_f64();
-        let bytes = (bytes + PART * rate * passed).min(DEPTH);
-        self.0 = Some((bytes, now));
-        bytes
-    }
-
-    /// They take so many; the last one may be longer than what is left.
-    fn spend(&mut self, bytes: usize) {
-        if let Some((left, _)) = &mut self.0 {
-            *left -= bytes as f64;
-        }
+        let left = (left + PART * rate * passed).min(depth);
+        let taken = left > 0.0;
+        *state = Some((if taken { left - bytes as f64 } else { left }, now));
+        taken
     }
 }
 
@@ -77,6 +77,9 @@ pub(super) struct Outgoing {
 impl Outgoing {
     /// Takes a packet that was sent.
     pub(super) fn sent(&mut self, now: Instant, packet: &[u8]) {
+        if packet.len() > LONGEST {
+            return;
+        }
         if self.recent.len() == MOST_RECENT {
             self.recent.pop_front();
         }
@@ -86,14 +89,25 @@ impl Outgoing {
         });
     }
 
+    /// All packets are covered.
+    pub(super) fn is_empty(&self) -> bool {
+        self.recent.is_empty()
+    }
+
     /// A stream has nothing more to send after so many bytes, which go before what others send.
     pub(super) fn pause(&mut self, now: Instant, bytes: u64, conditions: &Conditions) {
         let Conditions { wait, rate, .. } = *conditions;
         let takes = Duration::from_secs_f64((bytes as f64 / rate).min(1.0));
-        let from = now.checked_sub(wait / 4).unwrap_or(now);
+        let (before, after) = (wait / 4, wait / 2 + takes);
+        if rate * (before + after).as_secs_f64() > MOST_RECENT as f64 * PACKET {
+            // The link is so fast that its packets would not be known any more.
+            return;
+        }
+        self.paused = self.paused.filter(|it| it.until >= now);
+        let from = now.checked_sub(before).unwrap_or(now);
         let pause = self.paused.get_or_insert(Pause { from, until: now });
         // Where one pauses after the other, repairs come all the same.
-        let until = (now + wait / 2 + takes).min(pause.from + PAUSES * wait);
+        let until = (now + after).min(pause.from + PAUSES * wait);
         pause.until = pause.until.max(until);
     }
 
@@ -112,194 +126,74 @@ impl Outgoing {
         Some(paused.map_or(silent, |paused| silent.min(paused)))
     }
 
-    /// The repairs that are due, as datagrams, one after the other; what they are for is covered then.
-    pub(super) fn take(
-        &mut self,
-        now: Instant,
-        idle: bool,
-        conditions: &Conditions,
-        credit: &mut Credit,
-    ) -> Vec<Vec<u8>> {
-        let Conditions {
-            share, rtt, rate, ..
-        } = *conditions;
-        let is_silent = self.silent(idle, conditions).is_some_and(|at| at <= now);
+    /// The packets that repairs are due for, in groups; they are covered then.
+    pub(super) fn take(&mut self, now: Instant, idle: bool, conditions: &Conditions) -> Vec<Group> {
+        let Conditions { rtt, wait, .. } = *conditions;
+        let is_silent = self
+            .silent(idle, conditions)
+            .is_some_and(|silent| silent <= now);
         // What others have sent before is none of those that have paused.
         let first = match self.paused.take().filter(|_| !is_silent) {
             Some(pause) => self.recent.partition_point(|it| it.at < pause.from),
             None => 0,
         };
-        let all = self.recent.split_off(first);
-        let fresh = all
-            .iter()
-            .filter(|it| now.saturating_duration_since(it.at) <= rtt);
-        let packets: Vec<&[u8]> = fresh.map(|it| &*it.bytes).collect();
-        let groups = packets.len().div_ceil(MOST_PACKETS);
-        let mut repairs = Vec::new();
-        for at in 0..groups {
-            // Losses come in bursts, which groups that take packets in turn share.
-            let group: Vec<&[u8]> = packets.iter().skip(at).step_by(groups).copied().collect();
-            for datagram in of_group(&group, share) {
-                if credit.bytes(now, rate) <= 0.0 {
-                    return repairs;
-                }
-                credit.spend(datagram.len());
-                repairs.push(datagram);
-            }
+        let mut all = self.recent.split_off(first);
+        let fresh = rtt.max(2 * wait);
+        all.retain(|it| now.saturating_duration_since(it.at) <= fresh);
+        // Losses come in bursts, which groups that take packets in turn share.
+        let count = all.len().div_ceil(MOST_PACKETS);
+        let mut groups: Vec<Group> = (0..count).map(|_| Group(Vec::new())).collect();
+        for (at, packet) in all.into_iter().enumerate() {
+            groups[at % count].0.push(packet.bytes);
         }
-        repairs
+        groups
     }
 }
 
-/// The repairs for a group of packets.
-fn of_group(group: &[&[u8]], share: f64) -> Vec<Vec<u8>> {
-    let repairs = loss::repairs(group.len(), share);
-    if let [packet] = group {
-        // QUIC takes no packet twice, so that a copy is a repair that needs nothing more.
-        return vec![packet.to_vec(); repairs];
-    }
-    let fingerprints: Option<Vec<_>> = group.iter().map(|it| fingerprint(it)).collect();
-    let Some(packets) = fingerprints else {
-        return Vec::new();
-    };
-    let longest = group.iter().map(|it| it.len()).max().unwrap_or(0);
-    let coded = LENGTH + longest;
-    // The path carries what is as long as a packet, but for certain no more.
-    let parts: &[Part] = match repair::length(packets.len(), coded) <= longest.max(1_200) {
-        true => &[Part::Whole],
-        false => &[Part::First, Part::Second],
-    };
-    let mut datagrams = Vec::new();
-    for number in 0..repairs {
-        let mut sum = vec![0; coded];
-        for (at, packet) in group.iter().enumerate() {
-            let by = field::factor(number, at);
-            // A packet of UDP is shorter than 64 KiB.
-            field::add(&mut sum, &(packet.len() as u16).to_be_bytes(), by);
-            field::add(&mut sum[LENGTH..], packet, by);
+/// Packets that are coded together.
+#[derive(Debug)]
+pub(super) struct Group(Vec<Box<[u8]>>);
+
+impl Group {
+    /// The repairs for it as datagrams, as far as there is credit.
+    pub(super) fn repairs(&self, conditions: &Conditions, credit: &Credit) -> Vec<Vec<u8>> {
+        let Conditions { share, rate, .. } = *conditions;
+        let fingerprints = self.0.iter().map(|it| fingerprint(it));
+        let Some(packets) = fingerprints.collect::<Option<Vec<_>>>() else {
+            return Vec::new();
+        };
+        let longest = self.0.iter().map(|it| it.len()).max().unwrap_or(0);
+        let coded = LENGTH + longest;
+        // The path carries what is as long as a packet, but for certain no more.
+        let whole = repair::length(packets.len(), coded);
+        let parts: &[Part] = match whole <= longest.max(1_200) {
+            true => &[Part::Whole],
+            false => &[Part::First, Part::Second],
+        };
+        let mut datagrams = Vec::new();
+        for number in 0..loss::repairs(packets.len(), parts.len(), share) {
+            if !credit.take(Instant::now(), rate, whole) {
+                break;
+            }
+            let mut sum = vec![0; coded];
+            for (at, packet) in self.0.iter().enumerate() {
+                let multiples = Multiples::of(field::factor(number, at));
+                repair::add(&mut sum, packet, 0..coded, &multiples);
+            }
+            datagrams.extend(parts.iter().map(|&part| {
+                let repair = Repair {
+                    part,
+                    number,
+                    coded,
+                    packets: packets.clone(),
+                    bytes: &sum[part.range(coded)],
+                };
+                repair.encode()
+            }));
         }
-        datagrams.extend(parts.iter().map(|&part| {
-            let repair = Repair {
-                part,
-                number,
-                coded,
-                packets: packets.clone(),
-                bytes: &sum[part.range(coded)],
-            };
-            repair.encode()
-        }));
+        datagrams
     }
-    datagrams
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: fn(u64) -> Duration = Duration::from_millis;
-    const CONDITIONS: Conditions = Conditions {
-        share: 0.01,
-        rtt: Duration::from_millis(550),
-        rate: 2.5e6,
-        wait: Duration::from_millis(16),
-    };
-
-    fn packet(of: u8, length: usize) -> Vec<u8> {
-        vec![of; length]
-    }
-
-    #[test]
-    fn repairs_are_due_when_nothing_more_comes() {
-        let start = Instant::now();
-        let mut outgoing = Outgoing::default();
-        let due = |outgoing: &Outgoing, idle| Some(outgoing.due(idle, &CONDITIONS)? - start);
-        assert_eq!(due(&outgoing, true), None);
-        outgoing.sent(start, &packet(1, 100));
-        outgoing.sent(start + MS(5), &packet(2, 100));
-        assert_eq!(due(&outgoing, true), Some(MS(21)));
-        // Data waits: a slow link only has gaps between packets.
-        assert_eq!(due(&outgoing, false), Some(MS(280)));
-        assert_eq!(
-            outgoing
-                .take(start + MS(21), true, &CONDITIONS, &mut Credit::default())
-                .len(),
-            1
-        );
-        assert_eq!(due(&outgoing, true), None);
-    }
-
-    #[test]
-    fn a_small_stream_that_pauses_while_others_send_has_repairs_of_its_own() {
-        let start = Instant::now();
-        let mut outgoing = Outgoing::default();
-        (0..60).for_each(|at| outgoing.sent(start + MS(at), &packet(at as u8, 100)));
-        // 5 kB take 2 ms; its packets leave between 36 and 50 ms.
-        outgoing.pause(start + MS(40), 5_000, &CONDITIONS);
-        assert_eq!(outgoing.due(false, &CONDITIONS), Some(start + MS(50)));
-        let repairs = outgoing.take(start + MS(50), false, &CONDITIONS, &mut Credit::default());
-        let covered = repairs
-            .iter()
-            .map(|it| repair::decode(it).map(|it| it.packets.len()));
-        assert_eq!(covered.collect::<Vec<_>>(), [Some(24); 2]);
-        // The others are covered when they pause.
-        assert_eq!(outgoing.recent.len(), 36);
-        for at in 60..200 {
-            outgoing.pause(start + MS(at), 5_000, &CONDITIONS);
-        }
-        assert_eq!(outgoing.due(false, &CONDITIONS), Some(start + MS(120)));
-    }
-
-    #[test]
-    fn a_single_packet_is_sent_again() {
-        let now = Instant::now();
-        let mut outgoing = Outgoing::default();
-        outgoing.sent(now, &packet(1, 1452));
-        assert_eq!(
-            outgoing.take(now, true, &CONDITIONS, &mut Credit::default()),
-            [packet(1, 1452)]
-        );
-    }
-
-    #[test]
-    fn what_is_older_than_a_round_trip_needs_none() {
-        let now = Instant::now();
-        let mut outgoing = Outgoing::default();
-        outgoing.sent(now, &packet(1, 100));
-        outgoing.sent(now + MS(600), &packet(2, 100));
-        let repairs = outgoing.take(now + MS(617), true, &CONDITIONS, &mut Credit::default());
-        assert_eq!(repairs, [packet(2, 100)]);
-    }
-
-    #[test]
-    fn no_repair_is_longer_than_a_packet() {
-        let now = Instant::now();
-        for (length, packets) in [(1_452, 96), (1_452, 8), (700, 8), (60, 2)] {
-            let mut outgoing = Outgoing::default();
-            (0..packets).for_each(|of| outgoing.sent(now, &packet(of, length)));
-            let repairs = outgoing.take(now, true, &CONDITIONS, &mut Credit::default());
-            assert!(!repairs.is_empty());
-            assert!(repairs.iter().all(|it| it.len() <= length.max(1_200)));
-            assert!(repairs.iter().all(|it| repair::decode(it).is_some()));
-        }
-    }
-
-    #[test]
-    fn repairs_of_all_take_a_tenth_of_the_link_at_most() {
-        let start = Instant::now();
-        let mut outgoing = [Outgoing::default(), Outgoing::default()];
-        let (mut bytes, mut credit) = (0, Credit::default());
-        for at in 0..1_000 {
-            let now = start + MS(at * 10);
-            for outgoing in &mut outgoing {
-                outgoing.sent(now, &packet(at as u8, 1_452));
-                let repairs = outgoing.take(now, true, &CONDITIONS, &mut credit);
-                bytes += repairs.iter().map(Vec::len).sum::<usize>();
-            }
-        }
-        let most = DEPTH + PART * CONDITIONS.rate * 10.0 + 1_452.0;
-        assert!(
-            (bytes as f64) < most && bytes as f64 > 0.5 * most,
-            "{bytes}"
-        );
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@
 //! A packet's fingerprint is its end: the tag of its encryption, which is as good as random. A restored
 //! packet must have the right one, and QUIC then verifies all of the tag, so that a repair needs none.
 
-use super::field::{MOST_PACKETS, MOST_REPAIRS};
+use super::field::{MOST_PACKETS, MOST_REPAIRS, Multiples};
 
 /// First byte. QUIC's packets have the bit 0x40 (RFC 9000, section 17), so that this is none of them.
 const MARK: u8 = 0x2b;
@@ -19,12 +19,16 @@ const HEADER: usize = 7;
 /// Bytes of the length that is coded with each packet.
 pub(super) const LENGTH: usize = 2;
 
+/// Longest packet that is coded, bytes: those of Ethernet are, and a forged one takes no more memory.
+pub(super) const LONGEST: usize = 2_048;
+
 /// The last bytes of a packet.
 pub(super) type Fingerprint = [u8; 3];
 
-/// The fingerprint of a packet; `None` for one that is too short to be QUIC's.
+/// The fingerprint of a packet; `None` for one that is too short to be QUIC's, or too long.
 pub(super) fn fingerprint(packet: &[u8]) -> Option<Fingerprint> {
-    (packet.len() >= 20)
+    (20..=LONGEST)
+        .contains(&packet.len())
         .then(|| packet.last_chunk().copied())
         .flatten()
 }
@@ -63,13 +67,29 @@ pub(super) struct Repair<'a> {
     pub(super) bytes: &'a [u8],
 }
 
+/// Adds a multiple of the coded form of a packet, within `range` of that, to `sum`.
+pub(super) fn add(
+    sum: &mut [u8],
+    packet: &[u8],
+    range: std::ops::Range<usize>,
+    multiples: &Multiples,
+) {
+    // At most `LONGEST`.
+    let length = (packet.len() as u16).to_be_bytes();
+    let before = range.start.min(LENGTH);
+    let head = &length[before..range.end.clamp(before, LENGTH)];
+    multiples.add(sum, head);
+    let from = (range.start.max(LENGTH) - LENGTH).min(packet.len());
+    multiples.add(&mut sum[head.len()..], &packet[from..]);
+}
+
 /// Length of a repair of so many packets and so many bytes.
 pub(super) const fn length(packets: usize, bytes: usize) -> usize {
     HEADER + 3 * packets + bytes
 }
 
 /// True where a datagram may be a repair.
-pub(super) fn is_repair(datagram: &[u8]) -> bool {
+pub(in crate::tunnel) fn is_repair(datagram: &[u8]) -> bool {
     datagram.first() == Some(&MARK)
 }
 
@@ -93,8 +113,9 @@ pub(super) fn decode(datagram: &[u8]) -> Option<Repair<'_>> {
     let [mark, version, part, number, packets, high, low] = *header;
     let (number, packets) = (usize::from(number), usize::from(packets));
     let coded = usize::from(u16::from_be_bytes([high, low]));
+    let is_length = (LENGTH + 1..=LENGTH + LONGEST).contains(&coded);
     let known = mark == MARK && version == VERSION && number < MOST_REPAIRS;
-    if !known || !(1..=MOST_PACKETS).contains(&packets) || coded <= LENGTH {
+    if !known || !(1..=MOST_PACKETS).contains(&packets) || !is_length {
         return None;
     }
     let part = match part {
@@ -124,7 +145,7 @@ mod tests {
             part in proptest::sample::select(vec![Part::Whole, Part::First, Part::Second]),
             number in 0..MOST_REPAIRS,
             packets: [Fingerprint; 5],
-            coded in 3..3000usize,
+            coded in 3..2050usize,
         ) {
             let bytes = vec![7; part.range(coded).len()];
             let packets = packets.to_vec();

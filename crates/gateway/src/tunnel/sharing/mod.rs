@@ -28,6 +28,7 @@ mod subscriber;
 
 pub(crate) use subscriber::Subscriber;
 
+use super::coding::Coding;
 use super::known::Knowledge;
 use super::shaper::Peer;
 use crate::config::WEIGHT;
@@ -68,6 +69,7 @@ const REMEMBERED: u64 = 1 << 20;
 pub(crate) struct Gate {
     knowledge: Arc<Knowledge>,
     peer: Arc<Peer>,
+    coding: Arc<Coding>,
     state: Mutex<State>,
     /// Bits per second that the congestion control allows.
     allowed: AtomicU64,
@@ -151,6 +153,7 @@ impl Gate {
         Arc::new(Gate {
             knowledge: Arc::clone(knowledge),
             peer: Arc::clone(peer),
+            coding: Coding::new(knowledge.shaper().paths()),
             state: Mutex::new(State {
                 queue,
                 backlog: 0,
@@ -191,6 +194,11 @@ impl Gate {
     /// The place in the shaper of what is sent.
     pub(super) const fn peer(&self) -> &Arc<Peer> {
         &self.peer
+    }
+
+    /// The code of what is sent last.
+    pub(super) const fn coding(&self) -> &Arc<Coding> {
+        &self.coding
     }
 
     /// True where QUIC may have nothing to send.
@@ -447,6 +455,9 @@ impl Gate {
     /// QUIC has sent packets of so many bytes; `full` where it may send no more.
     pub(super) fn sent(self: &Arc<Gate>, bytes: u64, full: bool) {
         let mut state = self.lock();
+        if bytes >= SMALL || state.written > 0 || state.backlog > state.granted {
+            self.coding.note_carries();
+        }
         state.backlog = state.backlog.saturating_sub(bytes - bytes / HEADERS);
         state.written = 0;
         state.since += bytes;

@@ -90,7 +90,8 @@ impl Turn {
         stream: &mut SendStream,
         mut parts: Vec<Bytes>,
     ) -> Result<(), WriteError> {
-        if let Some(priority) = self.rank.write(parts.iter().map(Bytes::len).sum()) {
+        let length: usize = parts.iter().map(Bytes::len).sum();
+        if let Some(priority) = self.rank.write(length) {
             // An error means that the stream has ended, as the write finds.
             let _ = stream.set_priority(priority);
         }
@@ -112,10 +113,8 @@ impl Turn {
             }
         }
         // It had less to send than it might.
-        if let Some(sent) = self.rank.young()
-            && grant.is_some_and(|grant| grant.bytes() > 0)
-        {
-            self.gate.peer().coding().pause(sent);
+        if self.rank.is_young() && grant.is_some_and(|grant| grant.bytes() > 0) {
+            self.gate.coding().pause(length as u64);
         }
         Ok(())
     }

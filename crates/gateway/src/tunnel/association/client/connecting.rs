@@ -1,6 +1,6 @@
 //! How a client makes an association: handshakes at the addresses of the hub, then the greeting.
 
-use super::Shared;
+use super::{Endpoints, Shared};
 use crate::config::Bind;
 use crate::tunnel::association::claims::Claim;
 use crate::tunnel::association::{Close, words};
@@ -8,6 +8,7 @@ use crate::tunnel::codec::{CARRIES_BONDS, Hello, UNDERSTANDS_SUBSCRIBERS, Welcom
 use crate::tunnel::credentials::Keys;
 use crate::tunnel::keys::{PublicKey, SERVER_NAME};
 use crate::tunnel::sharing::Gate;
+use crate::tunnel::socket::ShapedSocket;
 use crate::tunnel::transport;
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
@@ -19,6 +20,8 @@ use std::sync::{Arc, PoisonError};
 pub(super) struct Made {
     pub(super) connection: Connection,
     pub(super) gate: Arc<Gate>,
+    /// The socket that it uses.
+    pub(super) socket: Arc<ShapedSocket>,
     pub(super) peer: PublicKey,
     /// The bits that say what the hub understands.
     pub(super) hub: u8,
@@ -108,7 +111,7 @@ impl Shared {
         let mut config = ClientConfig::new(Arc::new(quic));
         let (transport, gate) = self.uplink.sending.transport(address);
         config.transport_config(Arc::new(transport));
-        let endpoint = self.endpoint(address, &keys).map_err(|e| failed(&e))?;
+        let (endpoint, socket) = self.endpoint(address, &keys).map_err(|e| failed(&e))?;
         let connecting = endpoint.connect_with(config, address, SERVER_NAME);
         let connection = connecting.map_err(|e| failed(&e))?.await?;
         // The verifier has accepted the key before.
@@ -117,6 +120,7 @@ impl Shared {
         Ok(Made {
             connection,
             gate,
+            socket,
             peer,
             hub: 0,
             process: None,
@@ -124,7 +128,7 @@ impl Shared {
         })
     }
 
-    pub(super) fn endpoints(&self) -> std::sync::MutexGuard<'_, [Option<Endpoint>; 2]> {
+    pub(super) fn endpoints(&self) -> std::sync::MutexGuard<'_, Endpoints> {
         self.endpoints
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -138,15 +142,19 @@ impl Shared {
     }
 
     /// The socket for addresses of this kind.
-    fn endpoint(&self, address: SocketAddr, keys: &Keys) -> io::Result<Endpoint> {
+    fn endpoint(
+        &self,
+        address: SocketAddr,
+        keys: &Keys,
+    ) -> io::Result<(Endpoint, Arc<ShapedSocket>)> {
         let any: SocketAddr = match address {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
         };
         let mut endpoints = self.endpoints();
         let slot = &mut endpoints[usize::from(address.is_ipv6())];
-        if let Some(endpoint) = slot {
-            return Ok(endpoint.clone());
+        if let Some(known) = slot {
+            return Ok(known.clone());
         }
         let instance = u8::try_from(self.common.hello.generation & 0xff).unwrap_or(0);
         let shaper = self.uplink.sending.knowledge().shaper();
