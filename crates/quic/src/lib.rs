@@ -13,14 +13,18 @@
 //! - [`controller`] runs bentpipe's congestion controls as quinn's controller, in the simulator and
 //!   in the gateway.
 //! - [`arrived`] puts in order what is read of a stream as it arrives, here and in the gateway.
+//! - [`turns`] says who goes next between two boxes of the gateway, and [`delivery`] what their link
+//!   delivers, in the gateway and in its model; [`coding`] how many repairs protect tails.
 //! - [`wire`] reads datagrams as packets with their frames, for logs.
 //!
 //! The same seed and the same arrivals give the same bytes.
 
 pub mod arrived;
 mod clock;
+pub mod coding;
 pub mod controller;
 mod datagrams;
+pub mod delivery;
 mod host;
 mod limit;
 mod pacer;
@@ -28,6 +32,7 @@ mod seeds;
 pub mod session;
 mod settings;
 mod streams;
+pub mod turns;
 pub mod wire;
 
 pub use clock::Clock;

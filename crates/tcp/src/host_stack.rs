@@ -121,6 +121,18 @@ impl Stack for HostStack {
         dispatch!(self, stack => stack.wants_turn(s))
     }
 
+    fn must_probe(&self) -> bool {
+        dispatch!(self, stack => stack.must_probe())
+    }
+
+    fn log_arrivals(&mut self) {
+        dispatch!(self, stack => stack.log_arrivals());
+    }
+
+    fn take_arrivals(&mut self) -> Vec<(Time, u16)> {
+        dispatch!(self, stack => stack.take_arrivals())
+    }
+
     fn take_turn<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
         dispatch!(self, stack => stack.take_turn(s, now, out));
     }

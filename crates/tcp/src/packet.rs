@@ -60,6 +60,8 @@ pub mod priority {
     pub const CONGESTION_HEADER: u8 = 0x80;
     /// Another: the ACK carries a selective negative acknowledgement (SCPS-TP).
     pub const SNACK: u8 = 0x40;
+    /// Another, of a tunnel: no packet of its connection, but one that restores others which were lost.
+    pub const REPAIR: u8 = 0x02;
     /// Another: IPsec protects all that follows the IP header of the packet.
     pub const SEALED: u8 = 0x04;
     /// Another, of the Satellite Transport Protocol: an empty packet of the sender

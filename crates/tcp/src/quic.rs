@@ -5,7 +5,7 @@
 //! three packets later is acknowledged, or one that was sent later is and nine
 //! eighths of a round trip have passed. Where no acknowledgement comes for a probe
 //! timeout, the oldest two packets are sent again, and nothing is taken for lost.
-//! Lost data is retransmitted before new data is sent.
+//! Probes and then lost data are retransmitted before new data is sent.
 //!
 //! A stream sends when it has its turn ([`crate::Endpoint::take_turn`]), one packet a
 //! turn: the boxes have one sender for all streams, which is paced at the rate of
@@ -36,6 +36,8 @@ struct Sent {
     number: u64,
     segment: u64,
     at: Time,
+    /// A probe timeout sent it, with an earlier copy still in flight.
+    probes: bool,
 }
 
 /// The state of the stream besides what all stacks share.
@@ -53,6 +55,11 @@ pub(crate) struct Quic {
     loss_at: Time,
     /// What was found lost is being repaired until this byte is acknowledged.
     recover: u64,
+    /// Segments that a probe timeout sends again.
+    probing: VecDeque<u64>,
+    /// Packets that have arrived and were not asked for yet, where somebody asks: when they were sent,
+    /// and their payload.
+    arrivals: Option<Vec<(Time, u16)>>,
 }
 
 impl Quic {
@@ -64,16 +71,19 @@ impl Quic {
             largest: None,
             loss_at: Time::MAX,
             recover: 0,
+            probing: VecDeque::new(),
+            arrivals: None,
         }
     }
 
-    fn record(&mut self, now: Time, segment: u64) -> u64 {
+    fn record(&mut self, now: Time, segment: u64, probes: bool) -> u64 {
         let number = self.next;
         self.next += 1;
         self.sent.push_back(Sent {
             number,
             segment,
             at: now,
+            probes,
         });
         number
     }
@@ -81,40 +91,58 @@ impl Quic {
     fn send_new<T: Transmit>(&mut self, s: &mut Core, now: Time, len: u16, out: &mut T) {
         let segment = s.board.first_number() + s.board.outstanding() as u64;
         s.send_new(now, len, out);
-        let number = self.record(now, segment);
+        let number = self.record(now, segment, false);
         self.last.push_back(number);
     }
 
-    fn resend<T: Transmit>(&mut self, s: &mut Core, now: Time, hole: Hole, out: &mut T) {
+    fn resend<T: Transmit>(
+        &mut self,
+        s: &mut Core,
+        now: Time,
+        hole: Hole,
+        probes: bool,
+        out: &mut T,
+    ) {
         let segment = s.board.first_number() + hole.index as u64;
         s.retransmit(now, hole, out);
-        let number = self.record(now, segment);
+        let number = self.record(now, segment, probes);
         if let Some(last) = self.last.get_mut(hole.index) {
             *last = number;
         }
     }
 
     /// A segment is acknowledged whose last packet has this number. `echoed` is
-    /// when the packet left that the acknowledgement answers.
-    fn arrived(&mut self, number: Option<u64>, covered: &Covered, echoed: Time) {
+    /// when the packet left that the acknowledgement answers. Returns how many packets are known to be
+    /// lost by it: the copy before, where a probe brought the data.
+    fn arrived(&mut self, number: Option<u64>, covered: &Covered, echoed: Time) -> u64 {
         // The copy may still be in flight.
         let is_last = covered.transmissions == 1
             || covered.sent_at.as_nanos() / 1_000 <= echoed.as_nanos() / 1_000;
-        if covered.newly && is_last {
-            self.largest = self.largest.max(number);
+        if !(covered.newly && is_last) {
+            return 0;
         }
+        self.largest = self.largest.max(number);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.push((covered.sent_at, (covered.end - covered.start) as u16));
+        }
+        let Some(number) = number.filter(|_| covered.transmissions > 1) else {
+            return 0;
+        };
+        let place = self.sent.binary_search_by_key(&number, |sent| sent.number);
+        u64::from(place.is_ok_and(|place| self.sent[place].probes))
     }
 
     /// Takes the acknowledged segments off the record; true if there were any.
     fn update_record(&mut self, s: &mut Core, now: Time, packet: &Packet) -> bool {
         let echoed = echoed_at(now, packet);
         let mut news = packet.acknowledgement > s.snd.una;
+        let mut lost = 0;
         if news {
             s.snd.una = packet.acknowledgement;
             s.rtt.sample(echoed, now, s.window.cwnd);
             s.board.acknowledge_with(packet.acknowledgement, |covered| {
                 let number = self.last.pop_front();
-                self.arrived(number, &covered, echoed);
+                lost += self.arrived(number, &covered, echoed);
             });
         }
         for (start, end) in packet.sack_ranges() {
@@ -123,10 +151,11 @@ impl Quic {
             }
             let (newly, _) = s.board.sack_with(start, end, |index, covered| {
                 let number = self.last.get(index).copied();
-                self.arrived(number, &covered, echoed);
+                lost += self.arrived(number, &covered, echoed);
             });
             news |= newly > 0;
         }
+        s.counters.lost += lost;
         news
     }
 
@@ -143,6 +172,7 @@ impl Quic {
             number,
             segment,
             at,
+            ..
         }) = self.sent.front()
         {
             let view = s.board.view(segment);
@@ -157,6 +187,7 @@ impl Quic {
             }
             if is_open {
                 s.board.lose_number(segment);
+                s.counters.lost += 1;
             }
             self.sent.pop_front();
         }
@@ -179,24 +210,29 @@ impl Quic {
         s.timer.deadline = self.loss_at.min(s.last_sent_at + s.rtt.rto());
     }
 
-    /// Nothing came back for a probe timeout.
-    fn probe<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
+    /// Nothing came back for a probe timeout: the oldest packets go again in the next turns.
+    fn probe(&mut self, s: &mut Core) {
         s.counters.timeouts += 1;
         s.rtt.back_off();
         let first = s.board.first_number();
-        let missing: Vec<Hole> = (first..first + s.board.outstanding() as u64)
-            .filter_map(|segment| s.board.view(segment))
-            .filter(|view| !view.sacked)
-            .take(PROBES)
-            .map(|view| Hole {
-                index: view.index,
-                start: view.start,
-                len: view.len,
-            })
-            .collect();
-        for hole in missing {
-            self.resend(s, now, hole, out);
+        let all = first..first + s.board.outstanding() as u64;
+        let missing = all.filter(|segment| s.board.view(*segment).is_some_and(|it| !it.sacked));
+        self.probing = missing.take(PROBES).collect();
+    }
+
+    /// The next segment to send for a probe timeout.
+    fn next_probe(&mut self, s: &Core) -> Option<Hole> {
+        while let Some(segment) = self.probing.pop_front() {
+            let view = s.board.view(segment).filter(|view| !view.sacked);
+            if let Some(view) = view {
+                return Some(Hole {
+                    index: view.index,
+                    start: view.start,
+                    len: view.len,
+                });
+            }
         }
+        None
     }
 }
 
@@ -206,8 +242,11 @@ impl Stack for Quic {
     }
 
     fn start_at(&mut self, sequence: u64) {
-        *self = Quic::new();
-        self.recover = sequence;
+        *self = Quic {
+            recover: sequence,
+            arrivals: self.arrivals.take(),
+            ..Quic::new()
+        };
     }
 
     /// A stream waits for its turn; all it does is ask after a closed window.
@@ -240,7 +279,7 @@ impl Stack for Quic {
         if self.loss_at <= now {
             self.find_lost(s, now);
         } else {
-            self.probe(s, now, out);
+            self.probe(s);
         }
         self.set_timer(s);
     }
@@ -258,12 +297,29 @@ impl Stack for Quic {
     }
 
     fn wants_turn(&self, s: &Core) -> bool {
-        s.board.lost() > s.board.retransmitted() || s.next_new().is_some()
+        self.must_probe() || s.board.lost() > s.board.retransmitted() || s.next_new().is_some()
+    }
+
+    fn must_probe(&self) -> bool {
+        !self.probing.is_empty()
+    }
+
+    fn log_arrivals(&mut self) {
+        self.arrivals.get_or_insert_default();
+    }
+
+    fn take_arrivals(&mut self) -> Vec<(Time, u16)> {
+        self.arrivals
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
     }
 
     fn take_turn<T: Transmit>(&mut self, s: &mut Core, now: Time, out: &mut T) {
-        if let Some(hole) = s.board.next_lost() {
-            self.resend(s, now, hole, out);
+        if let Some(hole) = self.next_probe(s) {
+            self.resend(s, now, hole, true, out);
+        } else if let Some(hole) = s.board.next_lost() {
+            self.resend(s, now, hole, false, out);
         } else if let Some(len) = s.next_new() {
             self.send_new(s, now, len, out);
         }

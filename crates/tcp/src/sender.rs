@@ -96,6 +96,21 @@ impl Sender {
         own.unwrap_or_else(|| self.stack.wants_turn(&self.core))
     }
 
+    /// True if a probe timeout has to send what may be lost.
+    pub(crate) fn must_probe(&self) -> bool {
+        self.stack.must_probe()
+    }
+
+    /// From now on packets are noted that have arrived.
+    pub(crate) fn log_arrivals(&mut self) {
+        self.stack.log_arrivals();
+    }
+
+    /// Takes the packets that have arrived since the last call.
+    pub(crate) fn take_arrivals(&mut self) -> Vec<(Time, u16)> {
+        self.stack.take_arrivals()
+    }
+
     /// The stream has its turn.
     pub(crate) fn take_turn<T: Transmit>(&mut self, now: Time, out: &mut T) {
         if !self.core.pacer.takes_turns() {

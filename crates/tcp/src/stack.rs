@@ -77,6 +77,19 @@ pub(crate) trait Stack {
     /// The stream has its turn: sends one packet.
     fn take_turn<T: Transmit>(&mut self, _s: &mut Core, _now: Time, _out: &mut T) {}
 
+    /// True if a probe timeout has to send what may be lost, whatever is in flight.
+    fn must_probe(&self) -> bool {
+        false
+    }
+
+    /// From now on packets are noted that have arrived.
+    fn log_arrivals(&mut self) {}
+
+    /// Takes the packets that have arrived since the last call: when they were sent, and their payload.
+    fn take_arrivals(&mut self) -> Vec<(Time, u16)> {
+        Vec::new()
+    }
+
     /// Segments in flight.
     fn flight(&self, s: &Core) -> usize;
 

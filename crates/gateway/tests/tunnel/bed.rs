@@ -316,7 +316,7 @@ impl Noise {
         // Knuth's MMIX generator, whose high bits are random enough.
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005);
         self.state = self.state.wrapping_add(1_442_695_040_888_963_407);
-        one_of > 0 && (self.state >> 33) % one_of == 0
+        one_of > 0 && (self.state >> 33).is_multiple_of(one_of)
     }
 }
 

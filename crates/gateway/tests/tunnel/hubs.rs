@@ -159,6 +159,37 @@ async fn udp_goes_on_over_the_next_hub() {
     assert_eq!(second.state.counters.udp_flows.get(), 1);
 }
 
+/// Repairs leave by the socket of their association, and not by that of another hub.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_lost_on_the_way_to_the_second_hub_is_restored() {
+    let keys = Keys::make();
+    let (first, second) = (
+        OneHub::start(&keys, "first"),
+        OneHub::start(&keys, "second"),
+    );
+    let proxies = [
+        Proxy::start(first.address).await,
+        Proxy::start(second.address).await,
+    ];
+    let (server, _server) = echo().await;
+    let hubs = proxies.each_ref().map(|proxy| proxy.address.to_string());
+    let peers = [&first.key[..], &second.key];
+    let ship = Ship::start(keys, &hubs, &peers, "fallback = false\n").await;
+    until("the second", || ship.says(1, "state") == "up").await;
+    proxies[0].go_dark(true);
+    ship.uses(1).await;
+    proxies[1].be_noisy(10);
+    let restored = || second.state.counters.packets_restored.get();
+    for _ in 0..1_000 {
+        ship.echo(server).await;
+        if restored() > 5 {
+            break;
+        }
+    }
+    assert!(restored() > 5, "{}", restored());
+    assert_eq!(second.state.counters.associations_opened.get(), 1);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hub_that_drains_leaves_new_connections_to_the_next() {
     let keys = Keys::make();

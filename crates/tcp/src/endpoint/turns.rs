@@ -26,6 +26,37 @@ impl Endpoint {
         self.is_open() && self.sender.wants_turn()
     }
 
+    /// True if it has to send what may be lost, whatever is in flight.
+    #[must_use]
+    pub fn must_probe(&self) -> bool {
+        self.sender.must_probe()
+    }
+
+    /// Bytes that it has to send for the first time, a FIN included.
+    #[must_use]
+    pub fn unsent(&self) -> Bytes {
+        let sequence = &self.sender.core.snd;
+        Bytes::new(sequence.offered.saturating_sub(sequence.next))
+    }
+
+    /// True if it has to send again what was lost or may be.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        let board = &self.sender.core.board;
+        self.must_probe() || board.lost() > board.retransmitted()
+    }
+
+    /// From now on packets of a stream are noted that have arrived.
+    pub fn log_arrivals(&mut self) {
+        self.sender.log_arrivals();
+    }
+
+    /// Takes the packets of a stream that have arrived since the last call, as far as
+    /// acknowledgements tell: when they were sent, and their payload.
+    pub fn take_arrivals(&mut self) -> Vec<(Time, u16)> {
+        self.sender.take_arrivals()
+    }
+
     /// A stream has its turn at the sender that it shares: it sends one packet.
     pub fn take_turn<T: Transmit>(&mut self, now: Time, out: &mut T) {
         if self.is_open() {

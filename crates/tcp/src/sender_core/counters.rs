@@ -26,6 +26,8 @@ pub struct SenderCounters {
     pub probes: u64,
     /// Payload bytes of the probes.
     pub probe_payload: u64,
+    /// Data packets found lost, of a stream in a tunnel.
+    pub lost: u64,
     /// Answers to probes received; they are acknowledgements, too.
     pub probe_answers: u64,
 }

@@ -5,10 +5,7 @@
 //! is invertible, so that any `m` repairs restore any `m` packets. The field is that of RFC 5510, section
 //! 8.1: x^8 + x^4 + x^3 + x^2 + 1.
 
-/// Most packets that one code covers.
-pub(super) const MOST_PACKETS: usize = 24;
-/// Most repairs for them.
-pub(super) const MOST_REPAIRS: usize = 4;
+use bentpipe_quic::coding::{GENERATION, MOST};
 
 const POLYNOMIAL: u16 = 0x11d;
 
@@ -47,7 +44,7 @@ fn invert(a: u8) -> u8 {
 
 /// The factor of a packet in a repair, both by their number from 0.
 pub(super) fn factor(repair: usize, packet: usize) -> u8 {
-    debug_assert!(repair < MOST_REPAIRS && packet < MOST_PACKETS);
+    debug_assert!(repair < MOST && packet < GENERATION);
     // The two are never equal, since packets are few.
     invert((255 - repair as u8) ^ packet as u8)
 }
@@ -126,8 +123,8 @@ mod tests {
     proptest! {
         #[test]
         fn every_square_part_of_the_matrix_has_an_inverse(
-            packets in proptest::sample::subsequence((0..MOST_PACKETS).collect::<Vec<_>>(), 1..=MOST_REPAIRS),
-            order in Just((0..MOST_REPAIRS).collect::<Vec<_>>()).prop_shuffle(),
+            packets in proptest::sample::subsequence((0..GENERATION).collect::<Vec<_>>(), 1..=MOST),
+            order in Just((0..MOST).collect::<Vec<_>>()).prop_shuffle(),
         ) {
             let repairs = &order[..packets.len()];
             let inverse = inverse(repairs, &packets);

@@ -1,13 +1,13 @@
 //! What a box has received lately, and the packets that repairs restore of it.
 
 use super::field::{self, Multiples};
-use super::outgoing::MOST_RECENT;
 use super::repair::{self, Fingerprint, LENGTH, Part, Repair, fingerprint};
+use bentpipe_quic::coding::PROTECTED;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Packets that are kept: those that repairs are made for, and as many acknowledgements between them.
-const MOST_KEPT: usize = 2 * MOST_RECENT;
+const MOST_KEPT: usize = 2 * PROTECTED;
 /// Groups that wait for more repairs.
 const MOST_GROUPS: usize = 16;
 /// Time without a repair after which nothing is kept any more.

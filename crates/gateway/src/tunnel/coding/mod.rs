@@ -12,7 +12,7 @@
 //! would without the code (RFC 9265, section 5, on codes below the transport). What is saved is the wait of
 //! the receiver. Repairs take their turn in the [shaper](super::shaper) and at most a tenth of
 //! the rate. Loss counts as seen where a thousandth of the packets is lost, or where the other direction loses
-//! some and few packets are sent in this one; what an outage costs does not count, nor does what a link
+//! some and few packets are sent in this one ([`bentpipe_quic::coding`], which the simulator follows as well); what an outage costs does not count, nor does what a link
 //! loses that delivers less than its rate ([`loss`]).
 //!
 //! A box sends repairs only to one that has said that it reads them. Whoever can send packets in the name of
@@ -32,7 +32,7 @@ pub(super) use repair::is_repair;
 use bentpipe_units::Rate;
 use incoming::Incoming;
 use loss::{Loss, Totals};
-use outgoing::{Conditions, Group, Outgoing};
+use outgoing::{Conditions, Group, Outgoing, PACKET};
 use paths::Place;
 use quinn::udp::EcnCodepoint;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -40,11 +40,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Parts of a round trip after which a pause counts as one; and the limits of that time.
-const PARTS: u32 = 32;
-const WAIT: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
-/// The same in full packets of the rate: on a slow link packets are that far apart.
-const WAIT_PACKETS: f64 = 3.0 * 1_500.0 * 8.0;
 /// Bits a second that are assumed of a link of unknown rate.
 const UNKNOWN: f64 = 10e6;
 
@@ -137,13 +132,12 @@ impl Coding {
             sending.active = None;
             return;
         };
-        let rate = seen.rate.map_or(UNKNOWN, Rate::bps_f64).max(8.0);
-        let packets = Duration::from_secs_f64((WAIT_PACKETS / rate).min(60.0));
+        let rate = seen.rate.map_or(UNKNOWN, Rate::bps_f64) / 8.0;
         let conditions = Conditions {
             share,
             rtt: seen.rtt,
-            rate: rate / 8.0,
-            wait: (seen.rtt / PARTS).clamp(WAIT.0, WAIT.1).max(packets),
+            rate,
+            wait: bentpipe_quic::coding::pause(seen.rtt, rate, PACKET),
         };
         match &mut sending.active {
             Some((_, known, _)) => *known = conditions,

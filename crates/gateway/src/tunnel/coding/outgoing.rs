@@ -1,20 +1,14 @@
 //! What a box has sent and has not made repairs for, and the repairs.
 
-use super::field::{self, MOST_PACKETS, Multiples};
-use super::loss;
+use super::field::{self, Multiples};
 use super::repair::{self, LENGTH, LONGEST, Part, Repair, fingerprint};
+use bentpipe_quic::coding::{self, Budget, PROTECTED};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Most packets that repairs are made for at once: what a page's object of 100 kB takes.
-pub(super) const MOST_RECENT: usize = 96;
-/// The part of the rate that the repairs of all associations of a link may take.
-const PART: f64 = 0.1;
-/// What they may take at once: so many full packets, and no more than a second of that part.
-const DEPTH: f64 = 24.0 * PACKET;
 /// A full packet, bytes.
-const PACKET: f64 = 1_500.0;
+pub(super) const PACKET: u32 = 1_500;
 /// Times of a pause after which repairs come, although more streams pause.
 const PAUSES: u32 = 4;
 
@@ -47,22 +41,24 @@ pub(super) struct Conditions {
     pub(super) wait: Duration,
 }
 
-/// What repairs may take of a link.
-#[derive(Debug, Default)]
-pub(super) struct Credit(Mutex<Option<(f64, Instant)>>);
+/// What the repairs of all associations may take of a link.
+#[derive(Debug)]
+pub(super) struct Credit(Mutex<(Budget, Option<Instant>)>);
+
+impl Default for Credit {
+    fn default() -> Credit {
+        Credit(Mutex::new((Budget::new(PACKET), None)))
+    }
+}
 
 impl Credit {
-    /// Takes so many bytes of a link of so many bytes a second, if there is credit; the last ones may be
-    /// more than what is left.
+    /// Takes so many bytes of a link of so many bytes a second, if there are as many.
     fn take(&self, now: Instant, rate: f64, bytes: usize) -> bool {
-        let depth = (PART * rate).clamp(2.0 * PACKET, DEPTH);
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (left, since) = state.unwrap_or((depth, now));
-        let passed = now.saturating_duration_since(since).as_secs_f64();
-        let left = (left + PART * rate * passed).min(depth);
-        let taken = left > 0.0;
-        *state = Some((if taken { left - bytes as f64 } else { left }, now));
-        taken
+        let (budget, since) = &mut *state;
+        let before = since.replace(now).unwrap_or(now);
+        budget.pass(now.saturating_duration_since(before), rate);
+        budget.take(u32::try_from(bytes).unwrap_or(u32::MAX))
     }
 }
 
@@ -80,7 +76,7 @@ impl Outgoing {
         if packet.len() > LONGEST {
             return;
         }
-        if self.recent.len() == MOST_RECENT {
+        if self.recent.len() == PROTECTED {
             self.recent.pop_front();
         }
         self.recent.push_back(Packet {
@@ -99,7 +95,7 @@ impl Outgoing {
         let Conditions { wait, rate, .. } = *conditions;
         let takes = Duration::from_secs_f64((bytes as f64 / rate).min(1.0));
         let (before, after) = (wait / 4, wait / 2 + takes);
-        if rate * (before + after).as_secs_f64() > MOST_RECENT as f64 * PACKET {
+        if rate * (before + after).as_secs_f64() > PROTECTED as f64 * f64::from(PACKET) {
             // The link is so fast that its packets would not be known any more.
             return;
         }
@@ -141,7 +137,7 @@ impl Outgoing {
         let fresh = rtt.max(2 * wait);
         all.retain(|it| now.saturating_duration_since(it.at) <= fresh);
         // Losses come in bursts, which groups that take packets in turn share.
-        let count = all.len().div_ceil(MOST_PACKETS);
+        let count = coding::generations(all.len());
         let mut groups: Vec<Group> = (0..count).map(|_| Group(Vec::new())).collect();
         for (at, packet) in all.into_iter().enumerate() {
             groups[at % count].0.push(packet.bytes);
@@ -171,7 +167,7 @@ impl Group {
             false => &[Part::First, Part::Second],
         };
         let mut datagrams = Vec::new();
-        for number in 0..loss::repairs(packets.len(), parts.len(), share) {
+        for number in 0..coding::repairs(packets.len(), parts.len(), share) {
             if !credit.take(Instant::now(), rate, whole) {
                 break;
             }

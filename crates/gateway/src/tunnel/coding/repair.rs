@@ -9,7 +9,8 @@
 //! A packet's fingerprint is its end: the tag of its encryption, which is as good as random. A restored
 //! packet must have the right one, and QUIC then verifies all of the tag, so that a repair needs none.
 
-use super::field::{MOST_PACKETS, MOST_REPAIRS, Multiples};
+use super::field::Multiples;
+use bentpipe_quic::coding::{GENERATION, MOST};
 
 /// First byte. QUIC's packets have the bit 0x40 (RFC 9000, section 17), so that this is none of them.
 const MARK: u8 = 0x2b;
@@ -114,8 +115,8 @@ pub(super) fn decode(datagram: &[u8]) -> Option<Repair<'_>> {
     let (number, packets) = (usize::from(number), usize::from(packets));
     let coded = usize::from(u16::from_be_bytes([high, low]));
     let is_length = (LENGTH + 1..=LENGTH + LONGEST).contains(&coded);
-    let known = mark == MARK && version == VERSION && number < MOST_REPAIRS;
-    if !known || !(1..=MOST_PACKETS).contains(&packets) || !is_length {
+    let known = mark == MARK && version == VERSION && number < MOST;
+    if !known || !(1..=GENERATION).contains(&packets) || !is_length {
         return None;
     }
     let part = match part {
@@ -143,7 +144,7 @@ mod tests {
         #[test]
         fn what_is_encoded_is_decoded(
             part in proptest::sample::select(vec![Part::Whole, Part::First, Part::Second]),
-            number in 0..MOST_REPAIRS,
+            number in 0..MOST,
             packets: [Fingerprint; 5],
             coded in 3..2050usize,
         ) {

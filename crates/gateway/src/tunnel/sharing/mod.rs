@@ -14,7 +14,7 @@
 //! there is nothing, and until then the headers of what has left are taken for a little more than they
 //! are, so that the sum errs to the side on which the link is idle for a moment and no queue grows.
 //!
-//! Datagrams, which carry the clients' UDP, wait here by flow ([`lane`]) and are a part of what their
+//! Datagrams, which carry the clients' UDP, wait here by flow and are a part of what their
 //! subscriber has. quinn sends them before data of streams, so those that have their turn leave at once;
 //! few are given to it at a time, so that the next one's turn comes soon.
 //!
@@ -22,8 +22,6 @@
 //! current and cannot put a stream that waits there before others, since quinn sorts a stream when it
 //! has sent from it.
 
-mod lane;
-mod queue;
 mod subscriber;
 
 pub(crate) use subscriber::Subscriber;
@@ -33,14 +31,17 @@ use super::known::Knowledge;
 use super::shaper::Peer;
 use crate::config::WEIGHT;
 use crate::usage::Member;
+use bentpipe_quic::turns::{Next, Queue, Side};
 use bentpipe_units::{Rate, Ratio};
 use bytes::Bytes;
-use queue::{Next, Queue, Side};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
+
+// Turns and the configuration mean the same by it.
+const _: () = assert!(WEIGHT == bentpipe_quic::turns::WEIGHT);
 
 /// What QUIC may have to send, as time on the link: longer than a busy machine takes to give it more.
 const AHEAD: Duration = Duration::from_millis(80);
@@ -113,7 +114,7 @@ impl Datagram {
 
 #[derive(Debug)]
 struct State {
-    queue: Queue<Waiter, Datagram>,
+    queue: Queue<Subscriber, Waiter, Datagram>,
     /// Bytes that QUIC has to send, those included that streams are about to give it.
     backlog: u64,
     /// Of these, what streams have a turn for and have not given it, and what they have given it since

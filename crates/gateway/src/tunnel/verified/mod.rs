@@ -5,12 +5,10 @@
 //! congestion control, until the link takes more again. Each association finds it for itself, since
 //! the links of a hub's terminals fade one by one.
 
-mod estimator;
-
 use super::known::Knowledge;
 use super::shaper::{Peer, packet_bytes};
+use bentpipe_quic::delivery::Estimator;
 use bentpipe_units::Rate;
-use estimator::Estimator;
 use quinn::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use quinn_proto::RttEstimator;
 use std::any::Any;

@@ -61,7 +61,7 @@ const GRAIN: Duration = Duration::from_millis(5);
 
 /// The estimator of one association.
 #[derive(Debug)]
-pub(super) struct Estimator {
+pub struct Estimator {
     /// What has been sent by when, oldest first.
     history: VecDeque<(Instant, f64)>,
     sent: f64,
@@ -146,7 +146,9 @@ impl Probe {
 }
 
 impl Estimator {
-    pub(super) fn new(now: Instant) -> Estimator {
+    /// That of an association which begins now.
+    #[must_use]
+    pub fn new(now: Instant) -> Estimator {
         Estimator {
             history: VecDeque::new(),
             sent: 0.0,
@@ -170,12 +172,12 @@ impl Estimator {
     }
 
     /// The verified rate, where it is below the ceiling.
-    pub(super) fn limit(&self) -> Option<f64> {
+    pub fn limit(&self) -> Option<f64> {
         self.limit.map(|limit| limit.rate)
     }
 
     /// The rate to send at at `now`, where that is not the ceiling.
-    pub(super) fn pace(&self, now: Instant) -> Option<f64> {
+    pub fn pace(&self, now: Instant) -> Option<f64> {
         self.limit.map(|limit| match limit.stage {
             Stage::Probes(probe) if probe.climbs || now < probe.end => probe.pace,
             _ => limit.rate * CRUISE,
@@ -183,7 +185,7 @@ impl Estimator {
     }
 
     /// Packets were sent.
-    pub(super) fn sent(&mut self, now: Instant, bytes: u64) {
+    pub fn sent(&mut self, now: Instant, bytes: u64) {
         self.sent += bytes as f64;
         match self.history.back_mut() {
             Some((at, total)) if now < *at + GRAIN => *total = self.sent,
@@ -200,7 +202,7 @@ impl Estimator {
     }
 
     /// A packet that was sent at `sent` is acknowledged.
-    pub(super) fn arrived(&mut self, sent: Instant, bytes: u64) {
+    pub fn arrived(&mut self, sent: Instant, bytes: u64) {
         self.acknowledged += bytes as f64;
         if let Some(Limit {
             stage: Stage::Probes(probe),
@@ -213,13 +215,13 @@ impl Estimator {
     }
 
     /// Packets were lost.
-    pub(super) fn lost(&mut self, bytes: u64) {
+    pub fn lost(&mut self, bytes: u64) {
         self.lost += bytes as f64;
     }
 
     /// An acknowledgement has come, of packets that have [arrived](Estimator::arrived), of which the
     /// newest was sent at `newest`.
-    pub(super) fn acknowledged(&mut self, now: Instant, newest: Instant, ceiling: f64) {
+    pub fn acknowledged(&mut self, now: Instant, newest: Instant, ceiling: f64) {
         let rtt = now.saturating_duration_since(newest);
         if now >= self.epoch + EPOCH {
             self.epoch = now;

@@ -6,7 +6,7 @@
 //! to know in the way it understands, by losses: CoDel (RFC 8289) drops of a flow whose datagrams have all
 //! waited too long for a round trip. Nothing here reads a clock.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 /// What a flow sends in one turn, bytes.
@@ -45,7 +45,7 @@ struct Flow<D> {
 /// The datagrams of a subscriber's flows.
 #[derive(Debug)]
 pub(super) struct Lane<D> {
-    flows: HashMap<u32, Flow<D>>,
+    flows: BTreeMap<u32, Flow<D>>,
     /// Flows that have just begun or were silent, and those that had a turn and have more.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -55,7 +55,7 @@ pub(super) struct Lane<D> {
 impl<D> Default for Lane<D> {
     fn default() -> Lane<D> {
         Lane {
-            flows: HashMap::new(),
+            flows: BTreeMap::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             bytes: 0,

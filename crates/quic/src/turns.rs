@@ -1,14 +1,19 @@
-//! Who goes next, as a function of what was asked and carried: nothing here reads a clock.
+//! Who goes next between two boxes of the gateway, as a function of what was asked and carried.
+//!
+//! The gateway and its model in the simulator both take their turns here. Nothing reads a clock, and
+//! nothing depends on the order of a hash table.
 
-use super::Subscriber;
-use super::lane::Lane;
-use crate::config::WEIGHT;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+mod lane;
+
+use lane::Lane;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
+/// The weight of a subscriber beside others, where nothing says another.
+pub const WEIGHT: u64 = 100;
 /// The order of streams within a subscriber: classes by urgency, in each of which the young go before
 /// the old.
-pub(super) const RANKS: usize = 6;
+pub const RANKS: usize = 6;
 /// Turns of the young in a class for one of the old, where both wait.
 const YOUNG_TURNS: u64 = 4;
 /// Subscribers beyond which those are forgotten that have nothing to carry.
@@ -24,15 +29,15 @@ const MOST_WAITING: usize = 16 << 20;
 /// anything that it did not use: what others carried while its only connection was between two turns,
 /// which on a busy machine takes a while, up to a credit.
 ///
-/// A subscriber has streams (`T`), which wait for turns, and datagrams of UDP (`D`), which wait
+/// Subscribers are told apart by `S`. One has streams (`T`), which wait for turns, and datagrams of UDP (`D`), which wait
 /// themselves. The two share its part by the same rule, so that neither takes what the other wants.
 #[derive(Debug)]
-pub(super) struct Queue<T, D> {
+pub struct Queue<S, T, D> {
     /// Virtual time: the start of the turn that was served last.
     clock: u64,
-    members: HashMap<Subscriber, Member<T, D>>,
+    members: BTreeMap<S, Member<T, D>>,
     /// Those that wait, by the start of their next turn; of equals the one that came first.
-    order: BTreeMap<(u64, u64), Subscriber>,
+    order: BTreeMap<(u64, u64), S>,
     arrivals: u64,
     /// Subscribers beyond which those are looked for that can be forgotten.
     many: usize,
@@ -46,7 +51,7 @@ pub(super) struct Queue<T, D> {
 
 /// What a subscriber has that goes over the satellite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub enum Side {
     /// Streams of QUIC, which carry TCP.
     Streams = 0,
     /// Datagrams of UDP.
@@ -55,7 +60,7 @@ pub(super) enum Side {
 
 /// What goes next.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next<T, D> {
+pub enum Next<T, D> {
     /// A stream has a turn.
     Stream(T),
     /// A datagram leaves.
@@ -91,11 +96,11 @@ impl<T, D> Default for Member<T, D> {
     }
 }
 
-impl<T, D> Default for Queue<T, D> {
-    fn default() -> Queue<T, D> {
+impl<S, T, D> Default for Queue<S, T, D> {
+    fn default() -> Queue<S, T, D> {
         Queue {
             clock: 0,
-            members: HashMap::new(),
+            members: BTreeMap::new(),
             order: BTreeMap::new(),
             arrivals: 0,
             many: FEW,
@@ -159,21 +164,21 @@ impl<T, D> Member<T, D> {
     }
 }
 
-impl<T, D> Queue<T, D> {
+impl<S: Copy + Ord, T, D> Queue<S, T, D> {
     /// Sets the part of a subscriber's share that its datagrams have where its streams want the rest, per
     /// cent.
-    pub(super) fn set_datagrams(&mut self, percent: u64) {
+    pub fn set_datagrams(&mut self, percent: u64) {
         let percent = percent.clamp(1, 99);
         self.weights = [100 - percent, percent];
     }
 
     /// Nobody waits.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
     /// `item` of this subscriber waits, at this place among its streams.
-    pub(super) fn push(&mut self, subscriber: Subscriber, rank: usize, item: T) {
+    pub fn push(&mut self, subscriber: S, rank: usize, item: T) {
         self.forget();
         let member = self.members.entry(subscriber).or_default();
         member.waiting[rank.min(RANKS - 1)].push_back(item);
@@ -181,9 +186,9 @@ impl<T, D> Queue<T, D> {
     }
 
     /// A datagram of this subscriber's `flow` waits. Returns how many were dropped for want of room.
-    pub(super) fn push_datagram(
+    pub fn push_datagram(
         &mut self,
-        subscriber: Subscriber,
+        subscriber: S,
         flow: u32,
         item: D,
         bytes: usize,
@@ -215,12 +220,12 @@ impl<T, D> Queue<T, D> {
     }
 
     /// Sets what a subscriber may take up that it did not use, bytes.
-    pub(super) fn set_credit(&mut self, credit: u64) {
+    pub fn set_credit(&mut self, credit: u64) {
         self.credit = credit;
     }
 
     /// Bytes that a subscriber may take up.
-    pub(super) fn missed(&self, subscriber: Subscriber, weight: u64) -> u64 {
+    pub fn missed(&self, subscriber: S, weight: u64) -> u64 {
         let finish = self.members.get(&subscriber).map_or(0, |it| it.finish);
         let missed = self.clock.saturating_sub(finish).min(self.credit);
         missed.saturating_mul(weight) / WEIGHT
@@ -233,12 +238,12 @@ impl<T, D> Queue<T, D> {
 
     /// Takes what goes next, whose bytes are then to be charged, and adds the datagrams that were dropped
     /// before it. `rtt` is how long a flow of UDP takes to answer a loss.
-    pub(super) fn pop(
+    pub fn pop(
         &mut self,
         now: Instant,
         rtt: Duration,
         dropped: &mut u64,
-    ) -> Option<(Subscriber, Next<T, D>)> {
+    ) -> Option<(S, Next<T, D>)> {
         loop {
             let (place, subscriber) = self.order.pop_first()?;
             let member = self.members.get_mut(&subscriber)?;
@@ -255,7 +260,7 @@ impl<T, D> Queue<T, D> {
     }
 
     /// A subscriber is about to carry so many bytes on one side.
-    pub(super) fn charge(&mut self, subscriber: Subscriber, side: Side, bytes: u64, weight: u64) {
+    pub fn charge(&mut self, subscriber: S, side: Side, bytes: u64, weight: u64) {
         self.forget();
         let earliest = self.earliest();
         let part = self.weights[side as usize];
@@ -267,7 +272,7 @@ impl<T, D> Queue<T, D> {
     }
 
     /// So many of these, of streams, are not carried.
-    pub(super) fn refund(&mut self, subscriber: Subscriber, bytes: u64, weight: u64) {
+    pub fn refund(&mut self, subscriber: S, bytes: u64, weight: u64) {
         let part = self.weights[Side::Streams as usize];
         if let Some(member) = self.members.get_mut(&subscriber) {
             let cost = bytes.saturating_mul(WEIGHT) / weight.max(1);
@@ -279,7 +284,7 @@ impl<T, D> Queue<T, D> {
     }
 
     /// Puts a subscriber where it belongs in the order.
-    fn settle(&mut self, subscriber: Subscriber) {
+    fn settle(&mut self, subscriber: S) {
         let earliest = self.earliest();
         let Some(member) = self.members.get_mut(&subscriber) else {
             return;
@@ -317,29 +322,24 @@ impl<T, D> Queue<T, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Prefix;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     /// Queues of streams, and of datagrams that say whose they are.
-    type Streams<T> = Queue<T, u32>;
+    type Streams<T> = Queue<u8, T, u32>;
 
     const RTT: Duration = Duration::from_millis(600);
 
     /// The stream that goes next; there are no datagrams.
-    fn pop<T: std::fmt::Debug>(queue: &mut Streams<T>) -> Option<(Subscriber, T)> {
+    fn pop<T: std::fmt::Debug>(queue: &mut Streams<T>) -> Option<(u8, T)> {
         match queue.pop(Instant::now(), RTT, &mut 0)? {
             (who, Next::Stream(item)) => Some((who, item)),
             other => panic!("{other:?}"),
         }
     }
 
-    fn charge<T>(queue: &mut Streams<T>, who: Subscriber, bytes: u64, weight: u64) {
+    fn charge<T>(queue: &mut Streams<T>, who: u8, bytes: u64, weight: u64) {
         queue.charge(who, Side::Streams, bytes, weight);
-    }
-
-    fn subscriber(number: u8) -> Subscriber {
-        Subscriber::new(Prefix::new([10, 0, 0, number].into(), 32))
     }
 
     /// Serves `bytes` in turns of 1000, of subscribers with so many streams each that never run dry.
@@ -348,7 +348,7 @@ mod tests {
         let mut carried = vec![0; streams.len()];
         for (number, count) in streams.iter().enumerate() {
             for _ in 0..*count {
-                queue.push(subscriber(number as u8), 3, number);
+                queue.push(number as u8, 3, number);
             }
         }
         for _ in 0..bytes / 1000 {
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn who_was_idle_goes_next_and_has_saved_nothing() {
         let mut queue = Streams::default();
-        let (busy, idle) = (subscriber(1), subscriber(2));
+        let (busy, idle) = (1, 2);
         for _ in 0..100 {
             queue.push(busy, 3, 'b');
             let (who, _) = pop(&mut queue).unwrap();
@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn who_was_away_for_a_moment_may_take_up_what_others_carried() {
         let mut queue = Streams::default();
-        let (busy, away) = (subscriber(1), subscriber(2));
+        let (busy, away) = (1, 2);
         queue.set_credit(5_000);
         charge(&mut queue, away, 1000, WEIGHT);
         let mut carry = |count: u64| {
@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn within_a_subscriber_classes_come_first_then_the_young_and_the_old_have_a_fifth() {
         let mut queue = Streams::default();
-        let who = subscriber(1);
+        let who = 1;
         for rank in (0..RANKS).rev() {
             for _ in 0..20 {
                 queue.push(who, rank, rank);
@@ -430,7 +430,7 @@ mod tests {
     #[test]
     fn what_was_not_carried_is_given_back() {
         let mut queue = Streams::default();
-        let (one, two) = (subscriber(1), subscriber(2));
+        let (one, two) = (1, 2);
         charge(&mut queue, one, 1_000_000, WEIGHT);
         queue.push(one, 3, 1);
         queue.push(two, 3, 2);
@@ -444,11 +444,11 @@ mod tests {
     fn subscribers_without_anything_to_carry_are_forgotten() {
         let mut queue = Streams::default();
         for number in 0..=250 {
-            queue.push(subscriber(number), 3, ());
+            queue.push(number, 3, ());
             let (who, ()) = pop(&mut queue).unwrap();
             charge(&mut queue, who, 10, WEIGHT);
             // Somebody else moves the time on.
-            queue.push(subscriber(251), 3, ());
+            queue.push(251, 3, ());
             let (who, ()) = pop(&mut queue).unwrap();
             charge(&mut queue, who, 100_000, WEIGHT);
         }
@@ -457,7 +457,7 @@ mod tests {
 
     /// Bytes of streams and of datagrams among so many, where each side always has more or has none.
     fn sides(percent: u64, streams: bool, datagrams: bool, bytes: u64) -> [u64; 2] {
-        let (mut queue, who) = (Streams::default(), subscriber(1));
+        let (mut queue, who) = (Streams::default(), 1);
         queue.set_datagrams(percent);
         let now = Instant::now();
         let mut carried = [0; 2];
@@ -497,22 +497,22 @@ mod tests {
         let flood = |queue: &mut Streams<()>, count: u32| {
             for at in 0..count {
                 for who in 1..=5 {
-                    queue.push_datagram(subscriber(who), at % 7, 1, 1200, now);
+                    queue.push_datagram(who, at % 7, 1, 1200, now);
                 }
             }
         };
         flood(&mut queue, 4000);
-        let lost = queue.push_datagram(subscriber(9), 1, 9, 200, now);
+        let lost = queue.push_datagram(9, 1, 9, 200, now);
         assert!(queue.waiting <= MOST_WAITING && lost <= 1);
         flood(&mut queue, 10);
-        let lane = &queue.members[&subscriber(9)].lane;
+        let lane = &queue.members[&9].lane;
         assert!(!lane.is_empty());
     }
 
     #[test]
     fn datagrams_of_one_subscriber_do_not_take_from_another() {
         let mut queue = Streams::default();
-        let (calls, downloads) = (subscriber(1), subscriber(2));
+        let (calls, downloads) = (1, 2);
         let now = Instant::now();
         for _ in 0..1000 {
             queue.push_datagram(calls, 1, 0, 1000, now);
@@ -537,14 +537,14 @@ mod tests {
         #[test]
         fn all_that_wait_carry_the_same(sizes in proptest::collection::vec((0u8..4, 1u64..1000), 1..300)) {
             let mut queue = Streams::default();
-            let mut left: BTreeMap<Subscriber, u64> = BTreeMap::new();
+            let mut left: BTreeMap<u8, u64> = BTreeMap::new();
             let mut asked = 0;
             for (number, size) in &sizes {
-                queue.push(subscriber(*number), usize::from(*number) % RANKS, *size);
-                *left.entry(subscriber(*number)).or_default() += 1;
+                queue.push(*number, usize::from(*number) % RANKS, *size);
+                *left.entry(*number).or_default() += 1;
                 asked += size;
             }
-            let mut carried: BTreeMap<Subscriber, u64> = left.keys().map(|who| (*who, 0)).collect();
+            let mut carried: BTreeMap<u8, u64> = left.keys().map(|who| (*who, 0)).collect();
             let mut all = 0;
             while let Some((who, size)) = pop(&mut queue) {
                 charge(&mut queue, who, size, WEIGHT);
