@@ -20,6 +20,7 @@
 //! | pool | separate | separate: the two buffers are two; shared: one of `buffer` bytes for both |
 //! | transport | the flow's | of the onward leg |
 //! | tunnel | none | none: a connection for each that is split; gateway: a stream in one association |
+//! | rate | reported | with a tunnel: reported: the timeline of the link; verified: the first rate, held against what arrives |
 //! | confirms | not at all | bytes from one end-to-end confirmation to the next |
 //! | proxy_control | window | window: that of the leg's transport; grants: of the receiving PEP |
 //! | backlog | four BDPs | with grants: bytes held for the next leg, or granted and to arrive |
@@ -98,5 +99,6 @@ mod settings;
 pub use relay::{Occupancy, Relay};
 pub use settings::TUNNEL_BUFFER;
 pub use settings::{
-    Accept, Alone, Discovery, Failure, Pool, ProxyControl, SplitSettings, Symptom, Tunnel,
+    Accept, Alone, Discovery, Failure, KnownRate, Pool, ProxyControl, SplitSettings, Symptom,
+    Tunnel,
 };

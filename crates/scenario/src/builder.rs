@@ -268,6 +268,7 @@ impl ScenarioBuilder {
             stop: None,
             handshake: Handshake::default(),
             dns: false,
+            subscriber: None,
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),
@@ -422,6 +423,12 @@ impl FlowBuilder<'_> {
     /// The side that opens the connection looks the other's name up before.
     pub fn dns(self, looks_up: bool) -> Self {
         self.flow.dns = looks_up;
+        self
+    }
+
+    /// Says whose it is, where the boxes of a gateway share a link among subscribers.
+    pub fn subscriber(self, subscriber: impl Into<String>) -> Self {
+        self.flow.subscriber = Some(subscriber.into());
         self
     }
 

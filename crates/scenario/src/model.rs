@@ -11,6 +11,7 @@ use bentpipe_tcp::{Opener, Transport};
 use bentpipe_traffic::Application;
 use bentpipe_units::{Duration, Time};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Index of a node in [`Scenario::nodes`].
@@ -265,6 +266,10 @@ pub struct Flow {
     /// The side that opens the connection looks the other's name up before, at a resolver beside it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dns: bool,
+    /// Whose it is where the boxes of a gateway share a link among subscribers; its `to` node's
+    /// where `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscriber: Option<String>,
     /// Links from `from` to `to`, in order; empty: no way at the start.
     pub forward: Vec<LinkId>,
     /// Links from `to` to `from`, in order.
@@ -377,6 +382,32 @@ impl Scenario {
         let lookups = self.flows.iter().enumerate().filter(|(_, f)| f.dns);
         let lookups = lookups.map(|(i, f)| f.whole(i, Connection::LOOKUP, None));
         first.chain(further).chain(lookups)
+    }
+}
+
+/// Whose a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Owner<'a> {
+    Node(NodeId),
+    Named(&'a str),
+}
+
+impl Scenario {
+    /// By flow the number of its subscriber, among whom the boxes of a gateway share a link first:
+    /// numbered from zero, in the order of the flows.
+    #[must_use]
+    pub fn subscribers(&self) -> Vec<u32> {
+        let mut known = BTreeMap::new();
+        let owners = self.flows.iter().map(|flow| match &flow.subscriber {
+            Some(name) => Owner::Named(name),
+            None => Owner::Node(flow.to),
+        });
+        owners
+            .map(|owner| {
+                let next = known.len() as u32;
+                *known.entry(owner).or_insert(next)
+            })
+            .collect()
     }
 }
 

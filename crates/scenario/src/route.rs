@@ -44,6 +44,7 @@ impl Scenario {
             stop: None,
             handshake: Handshake::default(),
             dns: false,
+            subscriber: None,
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),

@@ -22,7 +22,8 @@ use bentpipe_document::value::check_name;
 use bentpipe_document::{Table, Value};
 use bentpipe_middlebox::Settings;
 use bentpipe_middlebox::split::{
-    Accept, Alone, Discovery, Failure, Pool, ProxyControl, SplitSettings, Symptom, Tunnel,
+    Accept, Alone, Discovery, Failure, KnownRate, Pool, ProxyControl, SplitSettings, Symptom,
+    Tunnel,
 };
 use bentpipe_tcp::Transport;
 use bentpipe_units::{Bytes, Duration, Time};
@@ -218,6 +219,9 @@ fn flows(top: &mut Table, scenario: &Scenario, transports: &Transports) -> Resul
         if flow.dns {
             table.put("dns", true);
         }
+        if let Some(subscriber) = &flow.subscriber {
+            table.put("subscriber", subscriber.clone());
+        }
         if let Some(ipsec) = &flow.ipsec {
             table.put("ipsec", IpsecTable::written(ipsec));
         }
@@ -272,6 +276,7 @@ fn pep(scenario: &Scenario, transports: &Transports, pep: &SplitPep) -> Result<T
         alone,
         confirms,
         tunnel,
+        rate,
         proxy_control,
         backlog,
         failure,
@@ -296,6 +301,9 @@ fn pep(scenario: &Scenario, transports: &Transports, pep: &SplitPep) -> Result<T
     }
     table.put("accept", word_of(&Accept::ALL, accept));
     table.put("tunnel", word_of(&Tunnel::ALL, tunnel));
+    if *rate != KnownRate::Reported {
+        table.put("rate", word_of(&KnownRate::ALL, rate));
+    }
     table.put("discovery", word_of(&Discovery::ALL, discovery));
     table.put("alone", word_of(&Alone::ALL, alone));
     if let Some(bytes) = confirms {

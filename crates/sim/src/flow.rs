@@ -526,7 +526,7 @@ impl Running {
         true
     }
 
-    /// A stream of a tunnel has its turn to send. Returns the bytes of the packet.
+    /// A stream of a tunnel has its turn to send. Returns the bytes of the packet at the IP layer.
     pub(crate) fn take_turn<T: Transmit>(&mut self, now: Time, end: usize, net: &mut T) -> Bytes {
         let Ends::Split(chain) = &mut self.ends else {
             return Bytes::ZERO;

@@ -6,6 +6,7 @@
 //! The same scenario and seed give the same outcome, bit for bit.
 
 mod arena;
+mod carried;
 mod collect;
 mod connections;
 mod ends;

@@ -5,6 +5,7 @@
 
 mod corruption;
 mod driver;
+mod gates;
 mod middlebox;
 mod notices;
 pub(crate) mod tally;
@@ -18,9 +19,12 @@ use crate::queue::{Class, Event};
 use bentpipe_link::forward::{self, Arrival, InFlight};
 use bentpipe_middlebox::Ipsec;
 use bentpipe_scenario::{Routes, Scenario};
+use bentpipe_tcp::packet::priority;
 use bentpipe_tcp::{Packet, Transmit};
 use bentpipe_units::Time;
 use driver::SimDriver;
+use gates::Gates;
+pub(crate) use gates::{Came, Held};
 use middlebox::Boxes;
 use notices::Notice;
 use watch::Watch;
@@ -34,6 +38,7 @@ pub(crate) struct Network<'a, const WATCHED: bool> {
     /// Most packets that may be alive at once.
     limit: usize,
     pub(crate) boxes: Boxes,
+    pub(crate) gates: Gates,
     pub(crate) connections: Connections,
     /// By endpoint, how its packets are protected, where any are.
     protection: Option<Box<[Option<Ipsec>]>>,
@@ -48,15 +53,18 @@ impl<'a, const WATCHED: bool> Network<'a, WATCHED> {
         delays: bool,
         observer: &'a mut dyn Observer,
     ) -> Network<'a, WATCHED> {
-        let boxes = Boxes::new(scenario);
+        let gates = Gates::new(scenario);
+        let boxes = Boxes::new(scenario, gates.is_any());
         let routes = scenario.connections().map(Routes::from);
         let mut forward = scenario.network(routes, seed, delays);
-        forward.paths.intercept(|from, to| boxes.see(from, to));
+        let sees = |from, to| boxes.see(from, to) || gates.see(from, to);
+        forward.paths.intercept(sees);
         // A middlebox sees a packet when it comes.
         // A notification of congestion enters the network in the middle of a path.
         let driver = SimDriver::new(scenario, forward.paths.hops(), WATCHED);
         forward.look_ahead(|link| {
             boxes.stand_before(link)
+                || gates.stand_before(link)
                 || driver
                     .notices
                     .as_ref()
@@ -69,6 +77,7 @@ impl<'a, const WATCHED: bool> Network<'a, WATCHED> {
             observer,
             limit: scenario.limits.packets as usize,
             boxes,
+            gates,
             connections: Connections::new(scenario),
             protection: protection(scenario),
             watch: Watch::default(),
@@ -180,7 +189,7 @@ impl<const WATCHED: bool> Transmit for Network<'_, WATCHED> {
         {
             ipsec.seal(&mut packet);
         }
-        if WATCHED {
+        if WATCHED && !packet.carries(priority::REPAIR) {
             self.observer
                 .sent(self.now, packet.destination ^ 1, &packet);
         }

@@ -2,35 +2,51 @@
 //! of a tunnel for all of its streams, and those of PEPs that regulate each other by grants.
 //!
 //! A sender knows the rate of the slowest link on its path and is paced at [`SHARE`] of it, packet
-//! by packet: data waits in the streams, and the next stream is chosen when a packet may leave. The
-//! streams take turns, one packet each.
+//! by packet: data waits in the streams, and the next stream is chosen when a packet may leave.
 //!
-//! The rate follows the timeline of the link, as in a gateway that the modem informs. For links
+//! The rate follows the timeline of the link, as in a gateway that the modem informs; with `rate =
+//! "verified"` it is that of the start, and each association holds it against what arrives
+//! (`tunnel/verified.rs`). For links
 //! shared with others it is the full rate. Where the flow takes other ways later on, it is that of
 //! the first.
 //!
 //! A box with tunnels to several others, such as a hub to its terminals, has one sender for those
-//! whose slowest link is the same: they share its rate, as in a gateway whose associations take
-//! turns at its socket. What is in flight is bounded for all of them together.
+//! whose slowest link is the same: their associations share its rate, a packet each in turn, as in a
+//! gateway whose associations take turns at its socket.
 //!
-//! - **In a tunnel** streams that have sent less than [`YOUNG`] bytes come first, so that a short
-//!   request does not wait behind downloads. At most [`WINDOW`] bandwidth-delay products are in
-//!   flight. Acknowledgements leave at once: they are small, and the sender counts its data alone.
-//! - **With grants** a stream may send what it was granted: one that the receiving PEP grants nothing
-//!   leaves its turns to the others. What is in flight has no other bound. While a link on the way
-//!   is down nothing is sent, as the relay knows its link. Acknowledgements leave at
-//!   once, too, but count: the next data packet is followed by a pause that they would have needed,
-//!   no longer than the packet itself, so that data passes however many there are.
+//! - **In a tunnel** the streams of an association have their turns by the gateway's own rules
+//!   (`tunnel/turns.rs`): subscribers share it first, their connections second, and of those
+//!   the ones go before others that have sent less than 64 KiB. At most [`WINDOW`]
+//!   bandwidth-delay products of an association are in flight. Acknowledgements leave at once: they
+//!   are small, and the sender counts its data alone. An association that has lost packets protects
+//!   the tails of its streams by repairs (`tunnel/coding.rs`).
+//! - **With grants** streams take turns, one packet each. A stream may send what it was granted: one
+//!   that the receiving PEP grants nothing leaves its turns to the others. What is in flight has no
+//!   other bound. While a link on the way is down nothing is sent, as the relay knows its link.
+//!   Acknowledgements leave at once, too, but count: the next data packet is followed by a pause that
+//!   they would have needed, no longer than the packet itself, so that data passes however many there
+//!   are.
 
+mod association;
+mod coding;
+mod sender;
+mod stream;
+mod turn;
+mod turns;
+mod verified;
+
+pub(crate) use turn::{Left, Numbering, Turn};
+
+use crate::carried;
 use crate::flow::{Ends, Running};
 use crate::ideal;
-use bentpipe_link::Timeline;
+use crate::network::{Came, Held};
+use bentpipe_middlebox::split::KnownRate;
 use bentpipe_scenario::{LinkId, NodeId, Scenario};
-use bentpipe_tcp::Endpoint;
-use bentpipe_units::{Bytes, Duration, Rate, Time};
-
-/// Bytes of a stream that go before what other streams have sent more of.
-pub(crate) const YOUNG: u64 = 64 * 1024;
+use bentpipe_tcp::{Packet, Transport};
+use bentpipe_units::{Bytes, Duration, Time};
+use sender::Sender;
+use std::collections::BTreeMap;
 
 /// The share of the link's rate that a sender uses, so that its queue stays empty.
 const SHARE: f64 = 0.99;
@@ -38,42 +54,14 @@ const SHARE: f64 = 0.99;
 /// Maximum of bandwidth-delay products in flight.
 const WINDOW: u64 = 2;
 
-/// An end of a stream at the sender.
-#[derive(Clone, Copy, Debug)]
-struct Stream {
-    flow: usize,
-    end: usize,
-    wants: bool,
-    /// Bytes of acknowledgements that are counted, with grants.
-    answered: Bytes,
-}
-
-/// The sender of one box.
-#[derive(Debug)]
-struct Sender {
-    /// The box, and that at the other end.
-    nodes: [NodeId; 2],
-    links: Vec<LinkId>,
-    rtt: Duration,
-    streams: Vec<Stream>,
-    /// The stream that sent last.
-    turn: usize,
-    /// When the next packet may leave.
-    free_at: Time,
-    /// An event is due then.
-    is_scheduled: bool,
-    /// Its streams send what they were granted; else those of a tunnel.
-    grants: bool,
-    /// Bytes of acknowledgements since the last data packet, with grants.
-    answers: u64,
-}
-
 /// All senders of a run.
 #[derive(Debug)]
 pub(crate) struct Tunnels {
     senders: Vec<Sender>,
     /// For each flow the senders that it has streams at, with their places there.
     of: Vec<Vec<(usize, usize)>>,
+    /// By the end that datagrams go to: their sender, association and subscriber.
+    carried: BTreeMap<u32, (usize, usize, u32)>,
 }
 
 impl Tunnels {
@@ -82,7 +70,9 @@ impl Tunnels {
         let mut tunnels = Tunnels {
             senders: Vec::new(),
             of: vec![Vec::new(); flows.len()],
+            carried: BTreeMap::new(),
         };
+        let subscribers = scenario.subscribers();
         for (index, (flow, running)) in scenario.flows.iter().zip(flows).enumerate() {
             let (Some(split), Ends::Split(chain)) = (&flow.split, &mut running.ends) else {
                 continue;
@@ -103,12 +93,56 @@ impl Tunnels {
                         0 => [leg.from, leg.to],
                         _ => [leg.to, leg.from],
                     };
-                    let at = tunnels.sender(scenario, nodes, way, rtt, leg.grants);
-                    tunnels.join(at, index, 2 * number + side);
+                    let pep = number
+                        .checked_sub(1)
+                        .and_then(|at| split.peps.get(at + side));
+                    let verifies = pep.is_some_and(|pep| pep.settings.rate == KnownRate::Verified);
+                    let at = tunnels.sender(scenario, nodes, way, rtt, (leg.grants, verifies));
+                    let packet = leg.transport.mss + leg.transport.header_bytes();
+                    let stream = (index, 2 * number + side, packet as u16);
+                    tunnels.join(at, stream, (nodes[1], subscribers[index]));
                 }
             }
         }
+        tunnels.carry(scenario);
         (!tunnels.senders.is_empty()).then(|| Box::new(tunnels))
+    }
+
+    /// Finds the senders of the datagrams that the boxes of gateways carry.
+    fn carry(&mut self, scenario: &Scenario) {
+        let transport = Transport::of_tunnel();
+        let packet = (transport.mss + transport.header_bytes()) as u16;
+        for way in carried::all(scenario) {
+            let knows = (false, way.verifies);
+            let at = self.sender(scenario, way.nodes, &way.links, way.rtt, knows);
+            let association = self.senders[at].association(way.nodes[1], packet);
+            let carried = (at, association, way.subscriber);
+            self.carried.insert(way.endpoint, carried);
+        }
+    }
+
+    /// The ends that carried datagrams go to, with their senders.
+    pub(crate) fn carried(&self) -> impl Iterator<Item = (u32, u32)> {
+        let all = self.carried.iter();
+        all.map(|(endpoint, (sender, ..))| (*endpoint, *sender as u32))
+    }
+
+    /// True if datagrams to this end are carried.
+    pub(crate) fn carries(&self, endpoint: u32) -> bool {
+        self.carried.contains_key(&endpoint)
+    }
+
+    /// Takes what has come to boxes on the ways of datagrams. Adds what is restored by it.
+    pub(crate) fn take(&mut self, now: Time, came: &Came, restored: &mut Vec<Packet>) {
+        let (Came::Waits(Held { packet, .. }) | Came::Arrived(packet)) = came;
+        let Some(&(at, association, subscriber)) = self.carried.get(&packet.destination) else {
+            return;
+        };
+        let sender = &mut self.senders[at];
+        match came {
+            Came::Waits(held) => sender.push(now, association, subscriber, *held),
+            Came::Arrived(packet) => sender.arrived_of(association, packet, restored),
+        }
     }
 
     /// The number of the sender between these PEPs.
@@ -118,7 +152,7 @@ impl Tunnels {
         nodes: [NodeId; 2],
         way: &[LinkId],
         rtt: Duration,
-        grants: bool,
+        (grants, verifies): (bool, bool),
     ) -> usize {
         let slowest = |way: &[LinkId]| {
             let rate = |id: &LinkId| scenario.links[id.0 as usize].settings.rate.bps();
@@ -132,162 +166,102 @@ impl Tunnels {
         if let Some(known) = self.senders.iter().position(is_it) {
             return known;
         }
-        self.senders.push(Sender {
-            nodes,
-            links: way.to_vec(),
-            rtt,
-            streams: Vec::new(),
-            turn: 0,
-            free_at: Time::ZERO,
-            is_scheduled: false,
-            grants,
-            answers: 0,
-        });
+        let sender = Sender::new(nodes, way.to_vec(), rtt, (grants, verifies));
+        self.senders.push(sender);
         self.senders.len() - 1
     }
 
-    fn join(&mut self, at: usize, flow: usize, end: usize) {
-        let streams = &mut self.senders[at].streams;
-        self.of[flow].push((at, streams.len()));
-        streams.push(Stream {
-            flow,
-            end,
-            wants: false,
-            answered: Bytes::ZERO,
-        });
+    /// Stream `end` of `flow`, of full packets of `packet` bytes, leads from sender `at` to that node and is this subscriber's.
+    fn join(
+        &mut self,
+        at: usize,
+        (flow, end, packet): (usize, usize, u16),
+        (to, subscriber): (NodeId, u32),
+    ) {
+        let place = self.senders[at].join((flow, end, packet), to, subscriber);
+        self.of[flow].push((at, place));
     }
 
     /// Something happened at `flow`. Returns the senders that are to be called, and
     /// when.
     pub(crate) fn after(
         &mut self,
+        scenario: &Scenario,
         now: Time,
         flow: usize,
-        flows: &[Running],
+        flows: &mut [Running],
         mut call: impl FnMut(usize, Time),
     ) {
         for &(at, place) in &self.of[flow] {
             let sender = &mut self.senders[at];
-            let stream = &mut sender.streams[place];
-            let end = end(flows, stream);
-            stream.wants = end.is_some_and(Endpoint::wants_turn);
-            if let Some(end) = end.filter(|_| sender.grants) {
-                let before = std::mem::replace(&mut stream.answered, end.answered());
-                sender.answers += stream.answered.get() - before.get();
-            }
-            if stream.wants && !sender.is_scheduled {
-                sender.is_scheduled = true;
-                call(at, sender.free_at.max(now));
+            sender.follow(scenario, now, place, flows);
+            if let Some(when) = sender.wake(now) {
+                call(at, when);
             }
         }
     }
 
-    /// With grants: when sender `at` may send again, where a link on its way is down now. It is to
-    /// be called then.
-    pub(crate) fn resumes(&self, scenario: &Scenario, now: Time, at: usize) -> Option<Time> {
-        let sender = self.senders.get(at).filter(|sender| sender.grants)?;
-        let links = sender.links.iter().map(|id| &scenario.links[id.0 as usize]);
-        let timelines = links.filter_map(|link| link.timeline.as_deref());
-        let is_down = |timeline: &&Timeline| {
-            let state = timeline.at(now);
-            !state.up || state.rate.bps() == 0
-        };
-        // One that stays down for ever is tried, as by everybody else.
-        timelines
-            .filter(is_down)
-            .filter_map(|t| t.next_change(now))
-            .max()
+    /// True if sender `at` was to be called now; else an earlier call has taken the place of this one.
+    pub(crate) fn is_due(&mut self, now: Time, at: usize) -> bool {
+        self.senders
+            .get_mut(at)
+            .is_some_and(|sender| sender.is_due(now))
     }
 
-    /// Sender `at` may send a packet: the stream that does, as its flow and end.
-    /// Without one the sender waits until something happens at one of its flows.
+    /// Sender `at` may send a packet: which. Without one the sender waits until something happens at
+    /// one of its flows.
     pub(crate) fn next(
         &mut self,
         scenario: &Scenario,
         now: Time,
         at: usize,
         flows: &[Running],
-    ) -> Option<(usize, usize)> {
+    ) -> Option<Turn> {
+        self.senders[at].next(scenario, now, flows)
+    }
+
+    /// A stream has had its turn at sender `at`: bytes of its packet at the IP layer, and the packet.
+    pub(crate) fn sent(
+        &mut self,
+        scenario: &Scenario,
+        now: Time,
+        at: usize,
+        (bytes, packet): (Bytes, Option<Packet>),
+        flows: &[Running],
+    ) {
         let sender = &mut self.senders[at];
-        sender.is_scheduled = false;
-        if !sender.grants {
-            let limit = sender.rate(scenario, now).bytes_in(sender.rtt).get() * WINDOW;
-            let ends = sender.streams.iter().filter_map(|s| end(flows, s));
-            let under_way: u64 = ends.map(|end| end.under_way().get()).sum();
-            if under_way > limit {
-                return None;
-            }
+        sender.pass(scenario, now, bytes, Left::Stream);
+        sender.sent(now, packet, flows);
+    }
+
+    /// Sender `at` has sent a packet that is of no stream.
+    pub(crate) fn passed(
+        &mut self,
+        scenario: &Scenario,
+        now: Time,
+        at: usize,
+        (bytes, what): (Bytes, Left),
+    ) {
+        self.senders[at].pass(scenario, now, bytes, what);
+    }
+
+    /// A packet has arrived at end `side` of `flow`. Adds what is restored by it.
+    pub(crate) fn arrived(
+        &mut self,
+        flow: usize,
+        side: usize,
+        packet: &Packet,
+        restored: &mut Vec<Packet>,
+    ) {
+        let mut places = self.of[flow].iter();
+        let place = places.find(|(at, place)| self.senders[*at].is_end(*place, side ^ 1));
+        if let Some(&(at, place)) = place {
+            self.senders[at].arrived(place, packet, restored);
         }
-        let place = sender.pick(flows)?;
-        sender.turn = place;
-        let Stream { flow, end, .. } = sender.streams[place];
-        Some((flow, end))
     }
 
-    /// Sender `at` has sent a packet of `bytes` at the IP layer.
-    pub(crate) fn sent(&mut self, scenario: &Scenario, now: Time, at: usize, bytes: Bytes) {
-        let sender = &mut self.senders[at];
-        let answers = std::mem::take(&mut sender.answers).min(bytes.get());
-        let bytes = bytes + Bytes::new(answers);
-        sender.free_at = sender.free_at.max(now) + sender.time(scenario, now, bytes);
-    }
-
-    /// True if a stream of sender `at` is waiting; the sender is to be called at the
-    /// time returned then.
-    pub(crate) fn again(&mut self, at: usize) -> Option<Time> {
-        let sender = &mut self.senders[at];
-        let waits = sender.streams.iter().any(|stream| stream.wants);
-        (waits && !std::mem::replace(&mut sender.is_scheduled, true)).then_some(sender.free_at)
-    }
-}
-
-impl Sender {
-    /// The stream that sends next: the one after the last, in a tunnel young ones first.
-    fn pick(&self, flows: &[Running]) -> Option<usize> {
-        let count = self.streams.len();
-        let mut found = None;
-        for place in (1..=count).map(|step| (self.turn + step) % count) {
-            let stream = &self.streams[place];
-            if !stream.wants {
-                continue;
-            }
-            let sent = end(flows, stream).map_or(0, |end| end.counters().payload);
-            if sent < YOUNG || self.grants {
-                return Some(place);
-            }
-            found = found.or(Some(place));
-        }
-        found
-    }
-
-    /// The rate of the slowest link of its way at `now`.
-    fn rate(&self, scenario: &Scenario, now: Time) -> Rate {
-        let links = self.links.iter().map(|id| &scenario.links[id.0 as usize]);
-        let rates = links.map(|link| match &link.timeline {
-            Some(timeline) => timeline.at(now).rate,
-            None => link.settings.rate,
-        });
-        let slowest = rates.min_by_key(|rate| rate.bps());
-        slowest.filter(|rate| rate.bps() > 0).unwrap_or(STANDSTILL)
-    }
-
-    /// The time that a packet of `bytes` takes at its share of that rate.
-    fn time(&self, scenario: &Scenario, now: Time, bytes: Bytes) -> Duration {
-        let rate = Rate::from_bps_f64(self.rate(scenario, now).bps_f64() * SHARE);
-        let links = self.links.iter().map(|id| &scenario.links[id.0 as usize]);
-        let times = links.map(|link| link.settings.time_at(rate, bytes));
-        times.max().unwrap_or_default()
-    }
-}
-
-/// The rate at which a sender tries a link that has none for now.
-const STANDSTILL: Rate = Rate::from_bps(12_000);
-
-fn end<'a>(flows: &'a [Running], stream: &Stream) -> Option<&'a Endpoint> {
-    match &flows.get(stream.flow)?.ends {
-        Ends::Split(chain) => Some(chain.end(stream.end)),
-        Ends::Tcp(_) | Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => {
-            None
-        }
+    /// When sender `at` is to be called again, unless it is already.
+    pub(crate) fn again(&mut self, now: Time, at: usize) -> Option<Time> {
+        self.senders[at].wake(now)
     }
 }

@@ -13,7 +13,7 @@ use crate::own::OwnControl;
 use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
 use bentpipe_middlebox::{Settings, SnoopSettings};
 use bentpipe_outcome::Outcome;
-use bentpipe_scenario::{Handshake, Limits, Scenario, ScenarioBuilder};
+use bentpipe_scenario::{FlowBuilder, Handshake, Limits, Scenario, ScenarioBuilder};
 use bentpipe_sim::{Observer, Options, Simulation, Unobserved};
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_traffic::Application;
@@ -87,11 +87,12 @@ impl Crowd<'_> {
                 ),
             };
             for (suffix, application) in self.work.flows(i) {
-                builder
+                let flow = builder
                     .flow(name(i, suffix), from, to, application)
                     .transport(transport.clone())
                     .dns(looks_up(self.work.dns, &transport))
                     .handshake(Handshake::Counted);
+                self.owned(i, flow);
             }
         }
         let mut endless = 0;
@@ -103,7 +104,7 @@ impl Crowd<'_> {
                 if let Application::ConstantRate { deadline, .. } = &mut application {
                     *deadline = Some(path.longest_way() + CALL_DEADLINE);
                 }
-                builder.flow(name(i, suffix), from, to, application);
+                self.owned(i, builder.flow(name(i, suffix), from, to, application));
                 endless += 1;
             }
         }
@@ -115,6 +116,13 @@ impl Crowd<'_> {
         let scenario = builder.build()?;
         let users = scenario.flows.len() - endless - usize::from(self.background.is_some());
         Ok((scenario, users))
+    }
+
+    /// The boxes of a gateway share the link among users; others do not know them.
+    fn owned(&self, user: u32, flow: FlowBuilder<'_>) {
+        if self.pep == Pep::Gateway {
+            flow.subscriber(name(user, ""));
+        }
     }
 
     /// The users who talk.
@@ -315,6 +323,14 @@ mod tests {
         // What crosses the link beside them does not cross the internet.
         assert_eq!(none.flows[3].forward.len(), 1);
         assert_eq!(scenario(Pep::Snoop).middleboxes[0].toward.len(), 1);
+    }
+
+    #[test]
+    fn each_user_is_a_subscriber_of_a_gateway() {
+        let of = |pep| scenario(pep).subscribers()[..3].to_vec();
+        assert_eq!(of(Pep::Gateway), [0, 1, 2]);
+        // Behind one terminal, and of others nobody asks.
+        assert_eq!(of(Pep::Split), [0, 0, 0]);
     }
 
     #[test]

@@ -110,6 +110,25 @@ impl Tunnel {
         [("none", Tunnel::None), ("gateway", Tunnel::Gateway)];
 }
 
+/// What the sender of a tunnel knows of the rate of its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+pub enum KnownRate {
+    /// Its timeline, as a modem reports it.
+    #[default]
+    Reported,
+    /// The rate at the start, which is held against what the other box receives: nobody reports
+    /// a change, as where the gateway's configuration has the rate.
+    Verified,
+}
+
+impl KnownRate {
+    /// Both, with the names that scenarios use.
+    pub const ALL: [(&'static str, KnownRate); 2] = [
+        ("reported", KnownRate::Reported),
+        ("verified", KnownRate::Verified),
+    ];
+}
+
 /// What decides how much is sent over the leg between two PEPs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
 pub enum ProxyControl {
@@ -180,6 +199,9 @@ pub struct SplitSettings {
     /// What runs between it and the next PEP of the same kind.
     #[serde(skip_serializing_if = "is_default")]
     pub tunnel: Tunnel,
+    /// With a tunnel: what its sender knows of the rate of the link.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rate: KnownRate,
     /// What regulates the leg to the next PEP of the same kind, and from the one
     /// before.
     #[serde(skip_serializing_if = "is_default")]
@@ -212,6 +234,7 @@ impl Default for SplitSettings {
             alone: Alone::Integrated,
             confirms: None,
             tunnel: Tunnel::None,
+            rate: KnownRate::Reported,
             proxy_control: ProxyControl::Window,
             backlog: None,
             failure: None,

@@ -74,6 +74,7 @@ fn flow(
     let count = table.count?.map(|count| count.value);
     let handshake = table.handshake?;
     let dns = table.dns?;
+    let subscriber = table.subscriber?.map(|subscriber| subscriber.value);
     let ipsec = form::settle_or_none::<_, Ipsec, _>(&table.ipsec, &())?;
     if transport.as_ref().is_some_and(|t| t.quic.is_some()) {
         let unfit = match (handshake.value, &ipsec) {
@@ -129,6 +130,7 @@ fn flow(
             stop: times.stop,
             handshake,
             dns: dns.value,
+            subscriber: subscriber.clone(),
             forward: Vec::new(),
             reverse: Vec::new(),
             changes: Vec::new(),

@@ -14,7 +14,7 @@ use bentpipe_document::{
 };
 use bentpipe_middlebox::Settings;
 use bentpipe_middlebox::split::{
-    Alone, Failure, ProxyControl, SplitSettings, Symptom, TUNNEL_BUFFER, Tunnel,
+    Alone, Failure, KnownRate, ProxyControl, SplitSettings, Symptom, TUNNEL_BUFFER, Tunnel,
 };
 use bentpipe_tcp::{CongestionControlChoice, Transport};
 use bentpipe_units::{Bytes, Duration, Time, nearest};
@@ -172,6 +172,11 @@ fn split_pep(
         let label = "expected no `transport` beside it";
         return Err(context.report(error.label(label)));
     }
+    let rate = keys.rate?;
+    if rate.value == KnownRate::Verified && tunnel.value == Tunnel::None {
+        let error = Diagnostic::new(rate.place, "only the sender of a tunnel verifies its rate");
+        return Err(context.report(error.label("expected `tunnel = \"gateway\"` beside it")));
+    }
     let proxy_control = keys.proxy_control?.value;
     let backlog = keys.backlog?;
     check_control(context, proxy_control, backlog.as_ref(), &tunnel)?;
@@ -179,6 +184,7 @@ fn split_pep(
     let settings = SplitSettings {
         transport,
         tunnel: tunnel.value,
+        rate: rate.value,
         proxy_control,
         backlog: backlog.map(|backlog| backlog.value),
         buffer: buffer.unwrap_or_else(|| default_buffer(tunnel.value)),

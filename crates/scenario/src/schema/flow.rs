@@ -43,6 +43,8 @@ table! {
     /// the side that opens the connection looks the other's name up before: a query and an answer over
     /// UDP, to a resolver beside it; the time counts
     dns: bool, default false;
+    /// whose it is where the boxes of a gateway share a link among subscribers: any word
+    subscriber: String, or "that of its `to` node: flows to one node are one subscriber's";
     /// IPsec between its ends: proxies see little of it, and split none of it
     ipsec: IpsecTable, or "none";
 }

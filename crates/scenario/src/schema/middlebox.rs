@@ -2,7 +2,9 @@
 
 use bentpipe_document::schema::{FACTOR, Kind, SPAN, integer};
 use bentpipe_document::{Item, kinds, table};
-use bentpipe_middlebox::split::{Accept, Alone, Discovery, Pool, ProxyControl, Symptom, Tunnel};
+use bentpipe_middlebox::split::{
+    Accept, Alone, Discovery, KnownRate, Pool, ProxyControl, Symptom, Tunnel,
+};
 use bentpipe_middlebox::{ReconstructionSettings, SnoopSettings, SnoopVariant, SpoofSettings};
 use bentpipe_units::{Bytes, Duration};
 
@@ -79,6 +81,9 @@ table! {
     /// gateway: together with the next such PEP, one QUIC association between the two, as
     /// `bentpipe gateway` has it: no round trip to open, one sender at the link's rate
     tunnel: Tunnel { all Tunnel::ALL }, default "none";
+    /// with a tunnel, what its sender knows of the link: reported: its rate at any time, as from a
+    /// modem; verified: the rate at the start, which the box holds against what the other receives
+    rate: KnownRate { all KnownRate::ALL }, default "reported";
     /// what decides how much goes over the leg to the next such PEP: the window of its
     /// transport, or grants of the receiving PEP at the known rate of the link, which losses do
     /// not reduce (PETRA)

@@ -320,6 +320,10 @@ fn peps_that_grant() {
         ))
     );
     insta::assert_snapshot!(
+        "pep_that_verifies_no_rate",
+        boxed("kind = \"split\"\nnode = \"gateway\"\nrate = \"verified\"")
+    );
+    insta::assert_snapshot!(
         "pep_that_grants_alone",
         two_peps(&format!("{GRANTS}\ntransport = \"stp\""), "")
     );

@@ -1,5 +1,6 @@
 //! What flows of a run have in common beside links.
 
+use crate::carried;
 use crate::flow::{Ends, Running};
 use crate::knowledge::Knowledge;
 use crate::sharing::Sharing;
@@ -32,9 +33,10 @@ impl Ties {
             Ends::Split(chain) => chain.all().any(ties),
             Ends::Datagrams { .. } | Ends::Stream(_) | Ends::Quic(_) | Ends::Ideal => false,
         });
+        let carries = !carried::all(scenario).is_empty();
         let splits = scenario.flows.iter().flat_map(|flow| &flow.split);
         let mut legs = splits.flat_map(|split| &split.legs);
-        ends || legs.any(|leg| leg.tunnel || leg.grants)
+        ends || carries || legs.any(|leg| leg.tunnel || leg.grants)
     }
 
     /// True if there is any.

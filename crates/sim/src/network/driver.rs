@@ -103,7 +103,8 @@ impl Driver for SimDriver {
             let packet = self.packets.get(handle);
             corruption.destroyed(loss.link, packet, now, loss.link_free_at);
         }
-        if let Some(watched) = &mut self.watched {
+        let is_repair = self.packets.get(handle).carries(priority::REPAIR);
+        if let Some(watched) = self.watched.as_mut().filter(|_| !is_repair) {
             watched.push(Watched {
                 at: loss.at,
                 link: loss.link,

@@ -55,9 +55,10 @@ pub(crate) struct Boxes {
 }
 
 impl Boxes {
-    pub(super) fn new(scenario: &Scenario) -> Boxes {
+    /// Those of a scenario, where boxes of a gateway carry datagrams as well or not.
+    pub(super) fn new(scenario: &Scenario, carries: bool) -> Boxes {
         let notifies = |link: &Link| link.settings.queue.notifies();
-        if scenario.middleboxes.is_empty() && !scenario.links.iter().any(notifies) {
+        if scenario.middleboxes.is_empty() && !carries && !scenario.links.iter().any(notifies) {
             return Boxes::default();
         }
         let sorted = |links: &[bentpipe_scenario::LinkId]| {
@@ -88,6 +89,11 @@ impl Boxes {
     pub(super) fn stand_before(&self, link: u32) -> bool {
         let begins = self.begins.get(link as usize);
         begins.is_some_and(|node| self.placed.iter().any(|p| p.node == *node))
+    }
+
+    /// A packet of so many bytes that has come to a hop does not enter it.
+    pub(super) fn take_out(&mut self, hop: usize, bytes: u32) {
+        count(&mut self.taken, hop, bytes);
     }
 
     /// What entered a hop of what came to its node.
@@ -163,7 +169,9 @@ impl<const WATCHED: bool> Network<'_, WATCHED> {
                 return;
             }
         }
-        self.forward.offer(&mut self.driver, self.now, packet);
+        if let Some(packet) = self.pass_gate(from, to, packet) {
+            self.forward.offer(&mut self.driver, self.now, packet);
+        }
     }
 
     /// A timer of a box may be due.
@@ -222,12 +230,17 @@ impl<const WATCHED: bool> Network<'_, WATCHED> {
         let Some(hop) = hops.find(|hop| begins(*hop) == node) else {
             return false;
         };
-        let meta = driver::meta(&packet);
-        count(&mut self.boxes.added, hop, meta.bytes);
-        let handle = self.driver.packets.insert(packet);
-        let packet = InFlight::new(handle.0, hop as u32, meta);
-        self.forward.offer(&mut self.driver, self.now, packet);
+        self.enter(hop as u32, packet);
         true
+    }
+
+    /// Sends a packet from a node on hop `hop` of its path.
+    pub(super) fn enter(&mut self, hop: u32, packet: Packet) {
+        let meta = driver::meta(&packet);
+        count(&mut self.boxes.added, hop as usize, meta.bytes);
+        let handle = self.driver.packets.insert(packet);
+        let packet = InFlight::new(handle.0, hop, meta);
+        self.forward.offer(&mut self.driver, self.now, packet);
     }
 }
 

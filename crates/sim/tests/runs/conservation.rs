@@ -5,12 +5,14 @@
 
 use crate::crossings::Ends;
 use crate::line::{Line, named};
+use bentpipe_link::ChannelSettings;
+use bentpipe_middlebox::split::Tunnel;
 use bentpipe_outcome::{LinkOutcome, Outcome};
-use bentpipe_scenario::{Document, Scenario};
+use bentpipe_scenario::{Document, Flow, Scenario, SplitPep};
 use bentpipe_sim::{Options, Simulation};
 use bentpipe_tcp::{Recovery, Transport, transports};
 use bentpipe_traffic::Application;
-use bentpipe_units::{Duration, Rate};
+use bentpipe_units::{Bytes, Duration, Rate, Ratio};
 
 /// Packets that a link dropped or lost.
 fn gone(link: &LinkOutcome) -> u64 {
@@ -73,7 +75,9 @@ fn every_packet_of_every_scenario_is_accounted_for() {
         // and cut where packets are under way.
         let longest = if name == "planet" { 2_000_123 } else { 90_123 };
         scenario.duration = scenario.duration.min(Duration::from_millis(longest));
-        let boxed = !scenario.middleboxes.is_empty();
+        // The boxes of a gateway restore packets that were lost.
+        let has_tunnel = |pep: &SplitPep| pep.settings.tunnel == Tunnel::Gateway;
+        let boxed = !scenario.middleboxes.is_empty() || scenario.peps.iter().any(has_tunnel);
         let notifies = |l: &bentpipe_scenario::Link| l.settings.queue.notifies();
         let outcome = if boxed || scenario.links.iter().any(notifies) {
             accounted(&scenario, &name).0
@@ -81,6 +85,59 @@ fn every_packet_of_every_scenario_is_accounted_for() {
             accounted_from_end_to_end(&scenario, &name)
         };
         assert!(outcome.packet_hops > 0, "{name}");
+    }
+}
+
+/// Streams, datagrams and repairs through the boxes of a gateway, with losses in both directions: every
+/// link accounts for each of its packets.
+#[test]
+fn every_packet_between_the_boxes_of_a_gateway_is_accounted_for() {
+    let file = format!(
+        "{}/../../scenarios/pep-gateway.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut scenario = Document::parse("gateway.toml", &text)
+        .unwrap()
+        .validate()
+        .unwrap();
+    scenario.duration = Duration::from_millis(20_123);
+    let like = scenario.flows[0].clone();
+    for (number, mbps) in [1, 40].into_iter().enumerate() {
+        scenario.flows.push(Flow {
+            name: format!("talk-{number}"),
+            transport: None,
+            application: Application::ConstantRate {
+                rate: Rate::from_mbps(mbps),
+                packet_size: Bytes::new(if number == 0 { 200 } else { 1500 }),
+                control: None,
+                deadline: None,
+            },
+            split: None,
+            ..like.clone()
+        });
+    }
+    for link in scenario
+        .links
+        .iter_mut()
+        .filter(|l| l.name.starts_with("satellite"))
+    {
+        std::sync::Arc::make_mut(&mut link.settings).channel = ChannelSettings::Uniform {
+            packet_error_rate: Ratio::new(0.01).unwrap(),
+        };
+    }
+    let (outcome, _) = accounted(&scenario, "gateway");
+    let satellite = outcome
+        .links
+        .iter()
+        .find(|l| l.name == "satellite")
+        .unwrap();
+    assert!(
+        satellite.channel_losses > 100 && satellite.queue_drops == 0,
+        "{satellite:?}"
+    );
+    for flow in &outcome.flows[scenario.flows.len() - 2..] {
+        assert!(flow.delivered > Bytes::ZERO, "{flow:?}");
     }
 }
 

@@ -48,6 +48,7 @@ impl Line {
             reverse,
             changes: Vec::new(),
             dns: false,
+            subscriber: None,
             ipsec: None,
             split: None,
         });

@@ -1,8 +1,8 @@
 //! Two PEPs with a tunnel between them, as `bentpipe gateway` has it: a satellite
 //! link of 550 ms between two fast networks on the ground.
 
-use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-use bentpipe_middlebox::split::{SplitSettings, TUNNEL_BUFFER, Tunnel};
+use bentpipe_link::{ChannelSettings, Limit, LinkSettings, Piece, QueueSettings, Timeline};
+use bentpipe_middlebox::split::{KnownRate, SplitSettings, TUNNEL_BUFFER, Tunnel};
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Handshake, Scenario};
 use bentpipe_sim::{Options, run};
@@ -49,16 +49,18 @@ fn scenario(mbps: f64, loss: f64, flows: &[(Application, f64)]) -> Scenario {
     builder.split_pep("hub", hub, pep());
     builder.split_pep("terminal", terminal, pep());
     for (number, (application, start)) in flows.iter().enumerate() {
-        builder
+        let flow = builder
             .flow(
                 format!("flow-{number}"),
                 server,
                 client,
                 application.clone(),
             )
-            .transport(find_transport("cubic").unwrap().transport())
             .start(Time::ZERO + Duration::from_secs_f64(*start))
             .handshake(Handshake::Counted);
+        if application.needs_transport() {
+            flow.transport(find_transport("cubic").unwrap().transport());
+        }
     }
     builder.build().unwrap()
 }
@@ -170,7 +172,8 @@ fn losses_reduce_nothing() {
     for seed in 1..=10 {
         let outcome = simulated(&scenario(20.0, 0.01, &[(transfer(10_000_000), 0.0)]), seed);
         assert!(outcome.legs[1].retransmissions > 30);
-        assert_eq!(outcome.legs[1].spurious_retransmissions, 0);
+        // What was restored, and found lost before that was acknowledged.
+        assert!(outcome.legs[1].spurious_retransmissions <= 8);
         sum += seconds(&outcome, 0);
     }
     // 4.5 s, 1% more packets, and mostly one or two round trips at the end.
@@ -190,9 +193,125 @@ fn a_small_transfer_goes_before_large_ones() {
     let large: Vec<f64> = (0..20).map(|flow| seconds(&outcome, flow)).collect();
     let least = large.iter().copied().fold(f64::INFINITY, f64::min);
     let most = large.iter().copied().fold(0.0, f64::max);
-    assert!(most / least < 1.05, "{least} to {most}");
+    assert!(most / least < 1.12, "{least} to {most}");
     // All together have the link's rate.
     assert!((33.6..35.0).contains(&most), "{most}");
+}
+
+/// Subscribers share the link first: one download has as much as eight of somebody else, and within
+/// the part of those each has the same.
+#[test]
+fn one_download_has_as_much_as_eight_of_another_subscriber() {
+    let mut flows = vec![(transfer(2_500_000), 0.0); 8];
+    flows.push((transfer(2_500_000), 3.0));
+    let mut scenario = scenario(20.0, 0.0, &flows);
+    scenario.flows[8].subscriber = Some("alone".to_owned());
+    let outcome = simulated(&scenario, 1);
+    // 2.5 MB at half of 99% of the rate, 60 bytes of 1480 headers; the last of it leaves QUIC in turn with
+    // the others' packets. They have what it leaves.
+    let alone = seconds(&outcome, 8);
+    assert!((2.35..2.95).contains(&alone), "{alone}");
+    let others: Vec<f64> = (0..8).map(|flow| seconds(&outcome, flow)).collect();
+    let least = others.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = others.iter().copied().fold(0.0, f64::max);
+    assert!(most / least < 1.1, "{least} to {most}");
+    assert!((9.6..9.9).contains(&most), "{most}");
+}
+
+/// Requests and short answers whose last packets are lost do not wait for a timer once the boxes know
+/// that the link loses packets: some are restored, and nothing arrives twice in the count.
+#[test]
+fn tails_are_restored_once_losses_are_known() {
+    let page = Application::RequestResponse {
+        request: Bytes::new(200),
+        response: Bytes::new(10_000),
+        count: 1,
+        think_time: Duration::ZERO,
+    };
+    // First what shows the hub that the link loses packets. The terminal sees that of its requests.
+    let mut flows = vec![(transfer(3_000_000), 0.0)];
+    flows.extend((0..200).map(|number| (page.clone(), 10.0 + 1.5 * f64::from(number))));
+    let outcome = simulated(&scenario(20.0, 0.02, &flows), 1);
+    let mut times: Vec<f64> = (1..201).map(|flow| seconds(&outcome, flow)).collect();
+    times.sort_by(f64::total_cmp);
+    assert!(times[190] < 0.65, "{times:?}");
+}
+
+/// 10 MB over a link that falls to a tenth 2 s after the start, for 10 s, of which nobody tells the
+/// boxes unless `rate` says so: the time, and the most that waited before the link.
+fn fading(rate: KnownRate) -> (f64, u64) {
+    let mut scenario = scenario(20.0, 0.0, &[(transfer(10_000_000), 0.0)]);
+    for link in scenario
+        .links
+        .iter_mut()
+        .filter(|l| l.name.starts_with("satellite"))
+    {
+        let steady = Timeline::steady(&link.settings).pieces()[0];
+        let pieces = [(0, 20), (2, 2), (12, 20)].map(|(at, mbps)| Piece {
+            from: Time::ZERO + Duration::from_secs(at),
+            rate: Rate::from_mbps(mbps),
+            ..steady
+        });
+        let timeline = Timeline::new(pieces.to_vec()).unwrap();
+        link.timeline = Some(std::sync::Arc::new(timeline));
+    }
+    for split in scenario
+        .flows
+        .iter_mut()
+        .filter_map(|flow| flow.split.as_mut())
+    {
+        split
+            .peps
+            .iter_mut()
+            .for_each(|pep| pep.settings.rate = rate);
+    }
+    let outcome = simulated(&scenario, 1);
+    let satellite = outcome.links.iter().find(|l| l.name == "satellite");
+    (seconds(&outcome, 0), satellite.unwrap().max_queue_packets)
+}
+
+/// 2 s of 20 Mbit/s, 10 s of 2, and the rest at 20 again: 10 MB need 13.2 s with headers, and one way.
+#[test]
+fn a_fade_that_nobody_reports_is_found_out() {
+    let (reported, waits) = fading(KnownRate::Reported);
+    assert!(
+        (13.4..13.7).contains(&reported) && waits <= 30,
+        "{reported} {waits}"
+    );
+    let (verified, waits) = fading(KnownRate::Verified);
+    // Two windows of a third of a round trip pass before it is known, and the queue grows meanwhile.
+    assert!(waits > 500, "{waits}");
+    assert!(verified > reported && verified < 18.0, "{verified}");
+}
+
+/// UDP of a user has no more than its part beside that user's downloads, and none of it waits before
+/// the link.
+#[test]
+fn datagrams_are_carried_beside_streams() {
+    let talk = |mbps| Application::ConstantRate {
+        rate: Rate::from_mbps(mbps),
+        packet_size: Bytes::new(1228),
+        control: None,
+        deadline: Some(Duration::from_millis(400)),
+    };
+    for (offered, share) in [(5, 0.97..=1.0), (20, 0.54..=0.62)] {
+        let mut flows = vec![(transfer(40_000_000), 0.0); 4];
+        flows.push((talk(offered), 0.0));
+        let mut scenario = scenario(20.0, 0.0, &flows);
+        scenario.duration = Duration::from_secs(20);
+        let outcome = simulated(&scenario, 1);
+        let udp = &outcome.flows[4];
+        let arrived = udp.delivered.as_f64() / udp.sent.as_f64();
+        assert!(share.contains(&arrived), "{offered}: {arrived}");
+        let satellite = outcome.links.iter().find(|l| l.name == "satellite");
+        let satellite = satellite.unwrap();
+        assert!(
+            satellite.max_queue_packets <= 3,
+            "{}",
+            satellite.max_queue_packets
+        );
+        assert!(satellite.utilisation > 0.94, "{}", satellite.utilisation);
+    }
 }
 
 /// The hub's queue and the satellite's stay empty: the sender waits instead.
