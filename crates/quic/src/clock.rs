@@ -45,3 +45,9 @@ impl Default for Clock {
         Clock::new()
     }
 }
+
+/// The instant at which the time of a test begins.
+#[cfg(test)]
+pub(crate) fn start() -> Instant {
+    Clock::new().instant(Time::ZERO)
+}

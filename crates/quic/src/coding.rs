@@ -237,7 +237,7 @@ mod tests {
         #[test]
         fn repairs_grow_with_what_can_be_lost(packets in 1_usize..=GENERATION, share in 0.0_f64..0.3) {
             let own = repairs(packets, 1, share);
-            prop_assert!(own >= 1 && own <= MOST);
+            prop_assert!((1..=MOST).contains(&own));
             prop_assert!(repairs(packets + 1, 1, share) >= own);
             prop_assert!(repairs(packets, 1, share + 0.01) >= own);
             let reckoned = share.clamp(SHARES.0, SHARES.1);

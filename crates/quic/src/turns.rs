@@ -322,6 +322,7 @@ impl<S: Copy + Ord, T, D> Queue<S, T, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::start;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -332,7 +333,7 @@ mod tests {
 
     /// The stream that goes next; there are no datagrams.
     fn pop<T: std::fmt::Debug>(queue: &mut Streams<T>) -> Option<(u8, T)> {
-        match queue.pop(Instant::now(), RTT, &mut 0)? {
+        match queue.pop(start(), RTT, &mut 0)? {
             (who, Next::Stream(item)) => Some((who, item)),
             other => panic!("{other:?}"),
         }
@@ -459,7 +460,7 @@ mod tests {
     fn sides(percent: u64, streams: bool, datagrams: bool, bytes: u64) -> [u64; 2] {
         let (mut queue, who) = (Streams::default(), 1);
         queue.set_datagrams(percent);
-        let now = Instant::now();
+        let now = start();
         let mut carried = [0; 2];
         while carried[0] + carried[1] < bytes {
             if streams && !queue.members.get(&who).is_some_and(Member::has_streams) {
@@ -493,7 +494,7 @@ mod tests {
     #[test]
     fn those_who_flood_do_not_take_the_room_of_others() {
         let mut queue = Streams::<()>::default();
-        let now = Instant::now();
+        let now = start();
         let flood = |queue: &mut Streams<()>, count: u32| {
             for at in 0..count {
                 for who in 1..=5 {
@@ -513,7 +514,7 @@ mod tests {
     fn datagrams_of_one_subscriber_do_not_take_from_another() {
         let mut queue = Streams::default();
         let (calls, downloads) = (1, 2);
-        let now = Instant::now();
+        let now = start();
         for _ in 0..1000 {
             queue.push_datagram(calls, 1, 0, 1000, now);
             queue.push(downloads, 3, ());

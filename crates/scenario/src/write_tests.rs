@@ -8,6 +8,7 @@ use bentpipe_link::{
     PieSettings, Piece, PriorityDropSettings, QueueSettings, RedPreset, RedSettings, Timeline,
     WhenDown, XcpSettings,
 };
+use bentpipe_middlebox::split::KnownRate;
 use bentpipe_tcp::{Pacing, TransportSettings, find_transport};
 use bentpipe_traffic::{Application, Objects, Period, RateControl, VideoSettings, WebSettings};
 use bentpipe_units::{Bytes, Duration, Rate, Ratio, Time};
@@ -80,6 +81,33 @@ fn a_kept_document_is_no_older_than_the_scenario() {
     assert!(scenario.to_toml().unwrap().contains("count = 3"));
     scenario.flows[0].start = Time::ZERO + Duration::from_secs(1);
     assert!(scenario.to_toml().is_err());
+}
+
+#[test]
+fn what_the_boxes_of_a_gateway_know_survives_the_file() {
+    let file = format!(
+        "{}/../../scenarios/pep-gateway.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(file).unwrap();
+    let text = text
+        .replace("count = 4\nspacing = \"100 ms\"\n", "")
+        .replacen("tunnel =", "rate = \"verified\"\ntunnel =", 1)
+        .replacen(
+            "[flow.browsing]",
+            "[flow.browsing]\nsubscriber = \"guest\"",
+            1,
+        );
+    let mut scenario = Document::parse("mine.toml", &text)
+        .unwrap()
+        .validate()
+        .unwrap();
+    assert_eq!(scenario.peps[0].settings.rate, KnownRate::Verified);
+    assert_eq!(scenario.peps[1].settings.rate, KnownRate::Reported);
+    assert_eq!(scenario.subscribers(), [0, 1]);
+    scenario.kept = Kept::default();
+    assert_eq!(again(&scenario).peps, scenario.peps);
+    assert_eq!(again(&scenario).subscribers(), scenario.subscribers());
 }
 
 #[test]

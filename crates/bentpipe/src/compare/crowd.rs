@@ -326,6 +326,14 @@ mod tests {
     }
 
     #[test]
+    fn each_user_is_a_subscriber_of_a_gateway() {
+        let of = |pep| scenario(pep).subscribers()[..3].to_vec();
+        assert_eq!(of(Pep::Gateway), [0, 1, 2]);
+        // Behind one terminal, and of others nobody asks.
+        assert_eq!(of(Pep::Split), [0, 0, 0]);
+    }
+
+    #[test]
     fn quic_passes_proxies() {
         let path = NetworkPath {
             server_rtt: Some(Duration::from_millis(50)),

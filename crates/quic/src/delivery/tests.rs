@@ -1,6 +1,7 @@
 //! A sender over a link of the model's, on the model's clock.
 
 use super::*;
+use crate::clock::start;
 use proptest::prelude::*;
 
 const PACKET: u64 = 1_440;
@@ -43,7 +44,7 @@ struct Model {
 
 impl Model {
     fn new(ceiling: f64, rtt: Duration, seed: u64) -> Model {
-        let now = Instant::now();
+        let now = start();
         Model {
             estimator: Estimator::new(now),
             now,

@@ -272,6 +272,7 @@ impl CoDel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::start;
     use proptest::prelude::*;
 
     const RTT: Duration = Duration::from_millis(600);
@@ -284,7 +285,7 @@ mod tests {
 
     #[test]
     fn flows_have_equal_turns_and_a_new_one_goes_first() {
-        let now = Instant::now();
+        let now = start();
         let mut lane = Lane::default();
         for _ in 0..10 {
             lane.push(1, 1, 1200, now);
@@ -297,7 +298,7 @@ mod tests {
 
     #[test]
     fn small_datagrams_have_as_many_bytes_as_large_ones() {
-        let now = Instant::now();
+        let now = start();
         let mut lane = Lane::default();
         for _ in 0..600 {
             lane.push(1, 1, 1500, now);
@@ -313,7 +314,7 @@ mod tests {
     /// Datagrams of 1200 bytes that arrive at `arrive` a millisecond and leave at one; those that were
     /// dropped, and the longest wait of the last second.
     fn serve(arrive: f64, millis: u32) -> (u64, Duration) {
-        let begin = Instant::now();
+        let begin = start();
         let mut lane = Lane::default();
         let (mut due, mut dropped, mut longest) = (0.0, 0, Duration::ZERO);
         for at in 0..millis {
@@ -346,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_burst_that_drains_within_a_round_trip_is_not_dropped() {
-        let now = Instant::now();
+        let now = start();
         let mut lane = Lane::default();
         for _ in 0..100 {
             lane.push(1, 1, 1200, now);
@@ -358,7 +359,7 @@ mod tests {
 
     #[test]
     fn what_has_waited_too_long_is_not_sent() {
-        let begin = Instant::now();
+        let begin = start();
         let mut lane = Lane::default();
         let mut dropped = 0;
         for at in 0..6000 {
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn flows_that_have_nothing_are_forgotten_and_not_too_many_have_something() {
-        let now = Instant::now();
+        let now = start();
         let mut lane = Lane::default();
         lane.push(u32::MAX, 0, 100, now);
         for flow in 0..100_000 {
@@ -396,7 +397,7 @@ mod tests {
         fn every_datagram_is_accounted_for(
             steps in proptest::collection::vec((0_u32..5, 0_usize..9000, 0_u32..40, any::<bool>()), 1..400)
         ) {
-            let begin = Instant::now();
+            let begin = start();
             let mut lane = Lane::default();
             let (mut now, mut pushed, mut popped, mut dropped) = (begin, 0_u64, 0_u64, 0_u64);
             let mut last = [0; 5];

@@ -74,6 +74,9 @@ impl<const WATCHED: bool> Network<'_, WATCHED> {
     /// Takes a packet that comes from link `from` to a box before link `to`, if that carries it; else
     /// returns what goes on.
     pub(super) fn pass_gate(&mut self, from: u32, to: u32, packet: InFlight) -> Option<InFlight> {
+        if !self.gates.is_any() {
+            return Some(packet);
+        }
         let header = *self.driver.packets.get(Handle(packet.handle));
         let Some((way, sender)) = self.gates.ways.get(&header.destination) else {
             return Some(packet);

@@ -107,10 +107,12 @@ impl Association {
         self.under_way = self.under_way + under_way - stream.under_way;
         stream.under_way = under_way;
         self.full = false;
-        let lost = end.counters().lost;
-        let lost = lost - std::mem::replace(&mut stream.lost, lost);
-        self.protection.lost(lost);
-        self.turns.lost(lost * u64::from(self.packet));
+        let lost = end.counters().lost - stream.lost;
+        if lost > 0 {
+            stream.lost += lost;
+            self.protection.lost(lost);
+            self.turns.lost(lost * u64::from(self.packet));
+        }
         if let Some(verified) = &mut self.verified {
             end.log_arrivals();
             let header = end.header_bytes().get();
@@ -118,10 +120,12 @@ impl Association {
             let arrived = arrived.map(|(at, payload)| (at, u64::from(payload) + header));
             verified.follow(now, arrived, lost * u64::from(self.packet), rate);
         }
-        let before = std::mem::replace(&mut stream.answered, end.answered());
-        let answers = stream.answered.get() - before.get();
-        self.protection
-            .acknowledged(packets_in(answers, end.header_bytes()));
+        let answers = end.answered().get() - stream.answered.get();
+        if answers > 0 {
+            stream.answered = end.answered();
+            let packets = packets_in(answers, end.header_bytes());
+            self.protection.acknowledged(packets);
+        }
         self.turns.follow(place, stream, flows);
     }
 

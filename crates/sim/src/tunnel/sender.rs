@@ -142,6 +142,10 @@ impl Sender {
 
     /// When it is to be called, where that is earlier than it already is.
     pub(super) fn wake(&mut self, now: Time) -> Option<Time> {
+        // It cannot be earlier than this, and a hub has many associations to look at.
+        if self.wakes_at <= self.free_at.max(now) {
+            return None;
+        }
         let at = self.next_call(now);
         (at < self.wakes_at).then(|| {
             self.wakes_at = at;
