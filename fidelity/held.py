@@ -5,7 +5,7 @@
     fidelity/held.py --update        # records where cells are now
 
 The studies are those of linux/hard.py (105 corners, Linux 6.12), of linux/compare.py (78 cells
-without losses and 26 at 1%, Linux 6.18) and of gateway/measure.py (24 cells, the gateway). held.csv
+without losses and 26 at 1%, Linux 6.18) and of gateway/measure.py (36 cells, the gateway). held.csv
 has the deviation of each cell, simulated over stored - 1, when it was last recorded. The simulator
 repeats itself, so a cell that moves, in either direction, was moved by a change of the program:
 
@@ -95,11 +95,11 @@ def gateway(bentpipe, _):
     stored = {row["cell"]: row for row in measure.rows()}
     found = {}
     for cell in measure.cells():
-        row = stored[measure.name(cell)]
-        mean = float(row["mean_s"])
-        spread = 2 * 1.96 * float(row["stdev_s"]) / mean
-        ours = statistics.mean(measure.simulated(bentpipe, cell))
-        found[measure.name(cell)] = (ours, mean, spread, int(row["downloads"]))
+        row = stored[cell.name]
+        mean = float(row["mean"])
+        spread = 2 * 1.96 * float(row["stdev"]) / mean
+        ours = statistics.mean(cell.simulated(bentpipe))
+        found[cell.name] = (ours, mean, spread, int(row["values"]))
     return found
 
 
