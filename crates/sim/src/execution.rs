@@ -8,7 +8,7 @@ pub(crate) use windows::{Counted, Label, Progressed, Standing};
 
 use crate::arena::Handle;
 use crate::collect;
-use crate::collect::Yield;
+use crate::collect::{Taken, TakenLink, Yield};
 use crate::connections::LOOKUP;
 use crate::flow::{Ends, Running};
 use crate::network::Network;
@@ -103,6 +103,24 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
     /// Runs to the end and returns what the run yielded.
     pub(crate) fn run(mut self) -> Result<Outcome, RunError> {
         self.execute()?;
+        self.into_outcome_of_one()
+    }
+
+    /// Runs to the end, and keeps what the outcome does not say.
+    pub(crate) fn run_taken(mut self) -> Result<Taken, RunError> {
+        self.execute()?;
+        self.net.catch_up();
+        let now = self.net.now;
+        let links = self.net.forward.links.iter_mut();
+        Ok(Taken {
+            links: links.map(|link| TakenLink::of(link, now)).collect(),
+            rtts: collect::rtts(&self.flows),
+            outcome: self.into_outcome_of_one()?,
+        })
+    }
+
+    /// What the run has yielded that took place on one thread.
+    fn into_outcome_of_one(self) -> Result<Outcome, RunError> {
         if let Some((_, lost)) = self.lost_connection() {
             return Err(lost);
         }
@@ -229,10 +247,18 @@ impl<'a, const WATCHED: bool> Execution<'a, WATCHED> {
             corruption.report(now, &mut packet);
         }
         // A notification is no packet of TCP.
+        let (index, side) = self.net.connections.owner(packet.destination);
         if WATCHED && !packet.carries(priority::BACKWARD) {
+            let ends = &self.flows[index].ends;
+            if let Ends::Tcp(ends) = ends
+                && let Some(end) = ends.get(side)
+                && self.net.observer.sees_senders()
+            {
+                let state = end.snapshot();
+                self.net.observer.sender(packet.destination, &state);
+            }
             self.net.observer.received(now, packet.destination, &packet);
         }
-        let (index, side) = self.net.connections.owner(packet.destination);
         if self.concerns_others
             && side >= LOOKUP
             && let Some(sharing) = &self.ties.sharing

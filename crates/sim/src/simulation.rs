@@ -1,5 +1,6 @@
 //! Sets up a run: the endpoints of every flow, by its transport.
 
+use crate::collect::Taken;
 use crate::connections::Connections;
 use crate::execution::{Execution, Ties};
 use crate::flow::{Ends, Running};
@@ -11,6 +12,7 @@ use crate::quic::QuicFlow;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
+use crate::steady::{self, NoSkip, Steady, Unskipped};
 use crate::stream::MediaStream;
 use crate::surround::with_run_scope;
 use crate::{Options, RunError};
@@ -37,13 +39,15 @@ pub struct Simulation<'a> {
     flows: Vec<Running>,
     progress: Option<Progress<'a>>,
     /// On how many threads, and who is told of it.
-    threads: Option<(usize, Told<'a>)>,
+    threads: Option<(usize, Told<'a, Threads>)>,
+    /// Who is told of a steady state.
+    steady: Option<Told<'a, Steady>>,
 }
 
-/// Told on how many threads a run takes place.
-pub(crate) struct Told<'a>(Box<dyn FnOnce(&Threads) + 'a>);
+/// Told how a run takes place.
+pub(crate) struct Told<'a, T>(Box<dyn FnOnce(&T) + 'a>);
 
-impl std::fmt::Debug for Told<'_> {
+impl<T> std::fmt::Debug for Told<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Told")
     }
@@ -94,6 +98,7 @@ impl<'a> Simulation<'a> {
             flows,
             progress: None,
             threads: None,
+            steady: None,
         })
     }
 
@@ -108,11 +113,21 @@ impl<'a> Simulation<'a> {
         self.threads = Some((threads, Told(Box::new(told))));
     }
 
+    /// Calls `told` with what became of [`Options::skip_steady`].
+    pub fn on_steady(&mut self, told: impl FnOnce(&Steady) + 'a) {
+        self.steady = Some(Told(Box::new(told)));
+    }
+
     /// Runs to the end and returns what the run yielded.
     ///
     /// # Errors
     /// When a bound of the scenario is hit.
     pub fn run(mut self, observer: &'a mut dyn Observer) -> Result<Outcome, RunError> {
+        if self.options.skip_steady
+            && let Some(outcome) = self.skip(observer.is_active())?
+        {
+            return Ok(outcome);
+        }
         let threads = self.threads.take();
         if observer.is_active() {
             if let Some((_, told)) = threads {
@@ -128,6 +143,28 @@ impl<'a> Simulation<'a> {
             }
         }
         self.execute::<false>(observer)
+    }
+
+    /// What the run yields if what repeats is skipped; `None` where it has to be simulated.
+    fn skip(&mut self, observed: bool) -> Result<Option<Outcome>, RunError> {
+        let skipped = match observed {
+            true => Err(NoSkip::Recorded.into()),
+            false => steady::skip(self.scenario, self.options, &self.flows),
+        };
+        let (outcome, what) = match skipped {
+            Ok((outcome, what)) => (Some(outcome), what),
+            Err(Unskipped::Refused(why)) => (None, Steady::Refused(why)),
+            Err(Unskipped::Failed(error)) => return Err(error),
+        };
+        if let Some(told) = self.steady.take() {
+            told.0(&what);
+        }
+        Ok(outcome)
+    }
+
+    /// Runs to the end, and keeps what the outcome does not say.
+    pub(crate) fn run_taken(self, observer: &'a mut dyn Observer) -> Result<Taken, RunError> {
+        self.set_up::<false>(observer).run_taken()
     }
 
     /// Runs the parts of the network side by side.
@@ -154,13 +191,19 @@ impl<'a> Simulation<'a> {
         self,
         observer: &'a mut dyn Observer,
     ) -> Result<Outcome, RunError> {
+        let scenario = self.scenario;
+        let execution = self.set_up::<WATCHED>(observer);
+        with_run_scope(scenario, || execution.run())
+    }
+
+    fn set_up<const WATCHED: bool>(self, observer: &'a mut dyn Observer) -> Execution<'a, WATCHED> {
         let (scenario, options, mut flows) = (self.scenario, self.options, self.flows);
         let delays = options.queueing_delays;
         let net = Network::<WATCHED>::new(scenario, options.seed, delays, observer);
         let ties = Ties::new(scenario, &mut flows);
         let mut execution = Execution::new(scenario, options, flows, ties, net);
         execution.progress = self.progress;
-        with_run_scope(scenario, || execution.run())
+        execution
     }
 }
 

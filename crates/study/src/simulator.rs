@@ -202,6 +202,7 @@ impl Runner for Simulator {
             queueing_delays: true,
             start_jitter: request.start_jitter,
             foreground: None,
+            skip_steady: request.skip_steady,
             stop: self.stop.clone(),
         };
         bentpipe_sim::run(&scenario, &options).map_err(|e| e.to_string())
