@@ -64,7 +64,7 @@ pub struct Run<'a> {
     options: Options,
     own: Option<Box<ForFlow<'a>>>,
     progress: Option<Box<dyn FnMut(Time) + 'a>>,
-    threads: Option<(usize, Box<Told<'a, Threads>>)>,
+    threads: Option<(Option<usize>, Box<Told<'a, Threads>>)>,
     steady: Option<Box<Told<'a, Steady>>>,
 }
 
@@ -200,7 +200,17 @@ impl<'a> Run<'a> {
     /// ```
     #[must_use]
     pub fn threads(mut self, threads: usize, told: impl FnOnce(&Threads) + 'a) -> Self {
-        self.threads = Some((threads, Box::new(told)));
+        self.threads = Some((Some(threads), Box::new(told)));
+        self
+    }
+
+    /// Runs on all cores where the network can be divided and is so large that this pays, with the
+    /// same outcome to the bit, and calls `told` with how many threads there are. A run that is
+    /// estimated to take less than a second stays on one, and so does one of whose network the parts
+    /// would meet too often.
+    #[must_use]
+    pub fn cores(mut self, told: impl FnOnce(&Threads) + 'a) -> Self {
+        self.threads = Some((None, Box::new(told)));
         self
     }
 
@@ -262,7 +272,10 @@ impl<'a> Run<'a> {
             simulation.on_progress(report);
         }
         if let Some((threads, told)) = self.threads.take() {
-            simulation.on_threads(threads, told);
+            match threads {
+                Some(threads) => simulation.on_threads(threads, told),
+                None => simulation.on_cores(told),
+            }
         }
         if let Some(told) = self.steady.take() {
             simulation.on_steady(told);

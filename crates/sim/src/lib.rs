@@ -8,6 +8,7 @@
 mod arena;
 mod collect;
 mod connections;
+mod cost;
 mod ends;
 mod exchange;
 mod execution;
@@ -34,6 +35,7 @@ mod surround;
 mod tls;
 mod tunnel;
 
+pub use cost::seconds;
 pub use observer::{LossCause, LostPacket, Observer, Unobserved};
 pub use options::{Options, RunError, Stop};
 pub use parts::{OneThread, Threads};

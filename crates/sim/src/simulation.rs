@@ -38,8 +38,8 @@ pub struct Simulation<'a> {
     options: &'a Options,
     flows: Vec<Running>,
     progress: Option<Progress<'a>>,
-    /// On how many threads, and who is told of it.
-    threads: Option<(usize, Told<'a, Threads>)>,
+    /// On how many threads at most, `None` for those that pay, and who is told of it.
+    threads: Option<(Option<usize>, Told<'a, Threads>)>,
     /// Who is told of a steady state.
     steady: Option<Told<'a, Steady>>,
 }
@@ -110,7 +110,15 @@ impl<'a> Simulation<'a> {
     /// Runs on up to `threads` threads where the network can be divided, with the same outcome to
     /// the bit. Calls `told` with how many there are, and if there is one, why.
     pub fn on_threads(&mut self, threads: usize, told: impl FnOnce(&Threads) + 'a) {
-        self.threads = Some((threads, Told(Box::new(told))));
+        self.threads = Some((Some(threads), Told(Box::new(told))));
+    }
+
+    /// Runs on all cores where the network can be divided and is large enough that this pays, with
+    /// the same outcome to the bit: not where an estimate of its time on one core is below a second,
+    /// or where parts of the network would meet too often. Calls `told` as
+    /// [`Simulation::on_threads`] does.
+    pub fn on_cores(&mut self, told: impl FnOnce(&Threads) + 'a) {
+        self.threads = Some((None, Told(Box::new(told))));
     }
 
     /// Calls `told` with what became of [`Options::skip_steady`].
@@ -136,7 +144,11 @@ impl<'a> Simulation<'a> {
             return self.execute::<true>(observer);
         }
         if let Some((threads, told)) = threads {
-            let division = parts::divide(self.scenario, self.options, &self.flows, threads);
+            let (scenario, options, flows) = (self.scenario, self.options, &self.flows);
+            let division = match threads {
+                Some(threads) => parts::divide(scenario, options, flows, threads),
+                None => parts::divide_by_itself(scenario, options, flows),
+            };
             told.0(&Threads::of(&division));
             if let Ok(division) = division {
                 return self.execute_parts(&division, observer);

@@ -1,7 +1,6 @@
 //! Runs cells in the simulator.
 
 use crate::collection::LoadedStudy;
-use crate::cost;
 use crate::runner::{Checked, Request, Runner};
 use crate::study::{Setting, Study};
 use bentpipe_cc::OwnControl;
@@ -185,7 +184,7 @@ impl Runner for Simulator {
         let scenario = self.scenario(settings).map_err(|e| e.render(false))?;
         Ok(Checked {
             hash: scenario.hash().to_string(),
-            seconds: cost::seconds(&scenario),
+            seconds: bentpipe_sim::seconds(&scenario),
         })
     }
 

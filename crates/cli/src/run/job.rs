@@ -36,9 +36,10 @@ impl Job<'_> {
         let mut run = Run::new(scenario)
             .options(self.options.clone())
             .on_progress(|at| progress.set(at.as_secs() as u64, total));
-        if let Some(threads) = self.args.threads {
-            run = run.threads(threads.into(), say_threads);
-        }
+        run = match self.args.threads {
+            Some(threads) => run.threads(threads.into(), say_threads),
+            None => run.cores(say_cores),
+        };
         if self.args.skip_steady {
             run = run.skip_steady(say_steady);
         }
@@ -140,6 +141,13 @@ fn say_steady(steady: &Steady) {
             from.since(Time::ZERO)
         )),
         Steady::Refused(why) => talk(format_args!("simulates all of the run: {why}")),
+    }
+}
+
+/// Says on how many threads a run takes place that nobody asked for.
+fn say_cores(threads: &Threads) {
+    if matches!(threads, Threads::Many { .. }) {
+        say_threads(threads);
     }
 }
 
