@@ -14,19 +14,18 @@ use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_tcp::Endpoint;
 use bentpipe_units::{Bytes, Duration, Time};
 
-/// An outcome, and of what its means and quantiles were taken.
-#[derive(Debug)]
-pub(crate) struct Taken {
-    pub(crate) outcome: Outcome,
+/// Of what the means and quantiles of an outcome were taken.
+#[derive(Debug, Default)]
+pub(crate) struct Sums {
     /// By flow, the sum of its RTT samples and how many they are; `None` without TCP.
     pub(crate) rtts: Vec<Option<(Duration, u64)>>,
     /// By link.
-    pub(crate) links: Vec<TakenLink>,
+    pub(crate) links: Vec<LinkSums>,
 }
 
 /// What the means and quantiles of a link were taken of.
 #[derive(Debug)]
-pub(crate) struct TakenLink {
+pub(crate) struct LinkSums {
     /// Sum of the waiting times of the packets that it transmitted.
     pub(crate) waited: Duration,
     /// How many these are.
@@ -39,10 +38,10 @@ pub(crate) struct TakenLink {
     pub(crate) delays: Option<DelayHistogram>,
 }
 
-impl TakenLink {
-    pub(crate) fn of(link: &mut Link<InFlight>, now: Time) -> TakenLink {
+impl LinkSums {
+    pub(crate) fn of(link: &mut Link<InFlight>, now: Time) -> LinkSums {
         let counters = link.counters();
-        TakenLink {
+        LinkSums {
             waited: counters.queueing,
             transmitted: counters.offered - counters.queue_drops,
             work: link.work(),

@@ -1,6 +1,6 @@
 //! Sets up a run: the endpoints of every flow, by its transport.
 
-use crate::collect::Taken;
+use crate::collect::Sums;
 use crate::connections::Connections;
 use crate::execution::{Execution, Ties};
 use crate::flow::{Ends, Running};
@@ -141,7 +141,7 @@ impl<'a> Simulation<'a> {
             if let Some((_, told)) = threads {
                 told.0(&Threads::One(OneThread::Observed));
             }
-            return self.execute::<true>(observer);
+            return self.execute::<true>(observer, None);
         }
         if let Some((threads, told)) = threads {
             let (scenario, options, flows) = (self.scenario, self.options, &self.flows);
@@ -154,7 +154,7 @@ impl<'a> Simulation<'a> {
                 return self.execute_parts(&division, observer);
             }
         }
-        self.execute::<false>(observer)
+        self.execute::<false>(observer, None)
     }
 
     /// What the run yields if what repeats is skipped; `None` where it has to be simulated.
@@ -174,9 +174,14 @@ impl<'a> Simulation<'a> {
         Ok(outcome)
     }
 
-    /// Runs to the end, and keeps what the outcome does not say.
-    pub(crate) fn run_taken(self, observer: &'a mut dyn Observer) -> Result<Taken, RunError> {
-        self.set_up::<false>(observer).run_taken()
+    /// Runs to the end, and returns what the outcome does not say, too.
+    pub(crate) fn run_with_sums(
+        self,
+        observer: &'a mut dyn Observer,
+    ) -> Result<(Outcome, Sums), RunError> {
+        let mut sums = Sums::default();
+        let outcome = self.execute::<false>(observer, Some(&mut sums))?;
+        Ok((outcome, sums))
     }
 
     /// Runs the parts of the network side by side.
@@ -193,7 +198,7 @@ impl<'a> Simulation<'a> {
             // One thread finds out what could not be decided.
             let mut again = Simulation::new(scenario, options)?;
             again.progress = self.progress;
-            again.execute::<false>(observer)
+            again.execute::<false>(observer, None)
         })
     }
 
@@ -202,20 +207,15 @@ impl<'a> Simulation<'a> {
     fn execute<const WATCHED: bool>(
         self,
         observer: &'a mut dyn Observer,
+        sums: Option<&mut Sums>,
     ) -> Result<Outcome, RunError> {
-        let scenario = self.scenario;
-        let execution = self.set_up::<WATCHED>(observer);
-        with_run_scope(scenario, || execution.run())
-    }
-
-    fn set_up<const WATCHED: bool>(self, observer: &'a mut dyn Observer) -> Execution<'a, WATCHED> {
         let (scenario, options, mut flows) = (self.scenario, self.options, self.flows);
         let delays = options.queueing_delays;
         let net = Network::<WATCHED>::new(scenario, options.seed, delays, observer);
         let ties = Ties::new(scenario, &mut flows);
         let mut execution = Execution::new(scenario, options, flows, ties, net);
         execution.progress = self.progress;
-        execution
+        with_run_scope(scenario, || execution.run(sums))
     }
 }
 

@@ -29,7 +29,7 @@ mod watch;
 
 pub use refusal::NoSkip;
 
-use crate::collect::Taken;
+use crate::collect::Sums;
 use crate::flow::Running;
 use crate::observer::Unobserved;
 use crate::options::Stop;
@@ -107,7 +107,7 @@ pub(crate) fn skip(
     if times == 0 || stop.since(Time::ZERO) < length * 3 || stop.since(found) > budget {
         return Err(NoSkip::TooShort.into());
     }
-    let run_to = |at: Duration, checkpoints: Vec<Time>| -> Result<Taken, RunError> {
+    let run_to = |at: Duration, checkpoints: Vec<Time>| -> Result<(Outcome, Sums), RunError> {
         let short = Scenario {
             duration: at,
             ..scenario.clone()
@@ -118,7 +118,7 @@ pub(crate) fn skip(
             ..options.clone()
         };
         let mut unobserved = Unobserved;
-        Simulation::new(&short, &options)?.run_taken(&mut unobserved)
+        Simulation::new(&short, &options)?.run_with_sums(&mut unobserved)
     };
     let periods = Periods {
         length,

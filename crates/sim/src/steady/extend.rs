@@ -2,7 +2,7 @@
 
 use super::NoSkip;
 use crate::Options;
-use crate::collect::Taken;
+use crate::collect::Sums;
 use bentpipe_outcome::{
     Checkpoint, FlowCounts, FlowLinkCounts, FlowLinkStats, FlowOutcome, LinkOutcome, Outcome,
 };
@@ -52,18 +52,19 @@ impl Periods {
         &self,
         scenario: &Scenario,
         options: &Options,
-        runs: [Taken; 3],
+        runs: [(Outcome, Sums); 3],
     ) -> Result<Outcome, NoSkip> {
         let end = Time::ZERO + scenario.duration;
-        let [early, middle, late] = &runs;
-        let outcomes = [&early.outcome, &middle.outcome, &late.outcome];
+        let outcomes = [0, 1, 2].map(|run: usize| &runs[run].0);
+        let sums = [0, 1, 2].map(|run: usize| &runs[run].1);
+        let last = outcomes[2];
         let mut flows = Vec::with_capacity(scenario.flows.len());
         for (i, flow) in scenario.flows.iter().enumerate() {
             let each = outcomes.map(|outcome| &outcome.flows[i]);
-            let whole = self.flow(each, [&early.rtts[i], &middle.rtts[i], &late.rtts[i]])?;
+            let whole = self.flow(each, sums.map(|sums| &sums.rtts[i]))?;
             if let Application::Transfer { size } = flow.application
-                && whole.sent > late.outcome.flows[i].sent
-                && whole.sent + (whole.sent - late.outcome.flows[i].sent) > size
+                && whole.sent > last.flows[i].sent
+                && whole.sent + (whole.sent - last.flows[i].sent) > size
             {
                 return Err(NoSkip::Ends {
                     flow: flow.name.clone(),
@@ -74,10 +75,9 @@ impl Periods {
         let mut links = Vec::with_capacity(scenario.links.len());
         for i in 0..scenario.links.len() {
             let each = outcomes.map(|outcome| &outcome.links[i]);
-            links.push(self.link(each, [early, middle, late], i, end)?);
+            links.push(self.link(each, sums, i, end)?);
         }
         let crossings = self.crossings(outcomes.map(|outcome| &outcome.crossings))?;
-        let last = outcomes[2];
         let whole = Outcome {
             scenario: last.scenario.clone(),
             seed: last.seed,
@@ -267,7 +267,7 @@ impl Periods {
     fn link(
         &self,
         each: Three<'_, LinkOutcome>,
-        runs: Three<'_, Taken>,
+        sums: Three<'_, Sums>,
         index: usize,
         end: Time,
     ) -> Result<LinkOutcome, NoSkip> {
@@ -278,7 +278,7 @@ impl Periods {
         if !is_same {
             return Err(NoSkip::Uneven);
         }
-        let links = runs.map(|run| &run.links[index]);
+        let links = sums.map(|sums| &sums.links[index]);
         let waited = self.count(links.map(|link| link.waited.as_nanos()))?;
         let transmitted = self.count(links.map(|link| link.transmitted))?;
         let work = self.time(links.map(|link| link.work))?;
