@@ -34,6 +34,7 @@ def run(
     seed: int | None = None,
     series: str | None = None,
     start_jitter: str | None = None,
+    skip_steady: bool = False,
     progress: _Progress = None,
 ) -> Outcome: ...
 def reproduce(

@@ -325,6 +325,7 @@ def run(
     seed: int | None = None,
     series: bool | str = False,
     start_jitter: str | None = None,
+    skip_steady: bool = False,
     progress: Progress = None,
 ) -> Outcome:
     """Runs a scenario once in the simulator.
@@ -341,6 +342,9 @@ def run(
         Record time series; a text is their interval, such as ``"100 ms"``.
     start_jitter : str, optional
         Shift the start of each flow by a random time below this one.
+    skip_steady : bool, default False
+        Simulate until the packets repeat exactly, and count the rest in such periods where nothing
+        else is to happen: the figures are within 0.1%. Otherwise all of the run is simulated.
     progress : bool, class, bar or function, optional
         Display of the progress, in simulated seconds.
 
@@ -365,7 +369,9 @@ def run(
     network = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     interval = series if isinstance(series, str) else ("auto" if series else None)
     with Reporter(progress, "run") as report:
-        core = _bentpipe.run(network._core, seed, interval, start_jitter, report.function)
+        core = _bentpipe.run(
+            network._core, seed, interval, start_jitter, skip_steady, report.function
+        )
     return Outcome(core)
 
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 struct How {
     seed: u64,
     start_jitter: Duration,
+    skip_steady: bool,
 }
 
 impl How {
@@ -40,6 +41,9 @@ impl How {
         if let Some(interval) = series {
             run = run.series(interval);
         }
+        if self.skip_steady {
+            run = run.skip_steady(|_| ());
+        }
         run.execute()
     }
 }
@@ -47,13 +51,16 @@ impl How {
 /// Runs a scenario. `series` is the interval of the time series: a time, `auto`,
 /// or nothing to record none.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed = None, series = None, start_jitter = None, progress = None))]
+#[pyo3(signature = (
+    scenario, seed = None, series = None, start_jitter = None, skip_steady = false, progress = None
+))]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Scenario,
     seed: Option<u64>,
     series: Option<&str>,
     start_jitter: Option<&str>,
+    skip_steady: bool,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Outcome> {
     let model = scenario.model(py)?;
@@ -66,6 +73,7 @@ pub(crate) fn run(
     let how = How {
         seed: seed.unwrap_or(model.seed),
         start_jitter: start_jitter.transpose()?.unwrap_or(Duration::ZERO),
+        skip_steady,
     };
     let yielded = interruptible(py, progress.as_ref(), |watch| {
         how.run(&model, series, watch)

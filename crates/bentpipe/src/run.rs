@@ -4,15 +4,15 @@ use crate::Error;
 use bentpipe_cc::{CongestionControl, Controller};
 use bentpipe_outcome::Outcome;
 use bentpipe_scenario::{Flow, Scenario};
-use bentpipe_sim::{Observer, Options, Simulation, Stop, Threads, Unobserved};
+use bentpipe_sim::{Observer, Options, Simulation, Steady, Stop, Threads, Unobserved};
 use bentpipe_units::{Duration, Time};
 use std::fmt;
 
 /// Builds the congestion control of a flow, or leaves the flow its own.
 type ForFlow<'a> = dyn FnMut(&Flow) -> Option<Box<dyn CongestionControl>> + 'a;
 
-/// Is told on how many threads a run takes place.
-type Told<'a> = dyn FnOnce(&Threads) + 'a;
+/// Is told how a run takes place.
+type Told<'a, T> = dyn FnOnce(&T) + 'a;
 
 /// Runs `scenario` with its own seed and returns the outcome.
 ///
@@ -64,7 +64,8 @@ pub struct Run<'a> {
     options: Options,
     own: Option<Box<ForFlow<'a>>>,
     progress: Option<Box<dyn FnMut(Time) + 'a>>,
-    threads: Option<(usize, Box<Told<'a>>)>,
+    threads: Option<(Option<usize>, Box<Told<'a, Threads>>)>,
+    steady: Option<Box<Told<'a, Steady>>>,
 }
 
 impl fmt::Debug for Run<'_> {
@@ -89,6 +90,7 @@ impl<'a> Run<'a> {
             own: None,
             progress: None,
             threads: None,
+            steady: None,
         }
     }
 
@@ -198,7 +200,53 @@ impl<'a> Run<'a> {
     /// ```
     #[must_use]
     pub fn threads(mut self, threads: usize, told: impl FnOnce(&Threads) + 'a) -> Self {
-        self.threads = Some((threads, Box::new(told)));
+        self.threads = Some((Some(threads), Box::new(told)));
+        self
+    }
+
+    /// Runs on all cores where the network can be divided and is so large that this pays, with the
+    /// same outcome to the bit, and calls `told` with how many threads there are. A run that is
+    /// estimated to take less than a second stays on one, and so does one of whose network the parts
+    /// would meet too often.
+    #[must_use]
+    pub fn cores(mut self, told: impl FnOnce(&Threads) + 'a) -> Self {
+        self.threads = Some((None, Box::new(told)));
+        self
+    }
+
+    /// Simulates until the packets of the run repeat exactly and counts the rest of it in such
+    /// periods, where nothing else is to happen: a long persistent flow without losses takes a
+    /// fraction of the time. Calls `told` with what was skipped, or with why the run was simulated to
+    /// its end. The figures of the outcome are those of the whole run up to 0.1%.
+    ///
+    /// ```
+    /// use bentpipe::prelude::*;
+    /// use bentpipe::sim::Steady;
+    ///
+    /// let mut network = Scenario::builder("an hour");
+    /// let server = network.node("server");
+    /// let client = network.node("client");
+    /// network.link("satellite", server, client, LinkSettings::new(
+    ///     Rate::from_mbps(2),
+    ///     Duration::from_millis(250),
+    ///     QueueSettings::drop_tail(Limit::Packets(1000)),
+    /// ));
+    /// network
+    ///     .flow("feed", server, client, Application::Persistent)
+    ///     .transport(bentpipe::transport("fixed-window"));
+    /// let scenario = network.duration(Duration::from_secs(3600)).build()?;
+    /// let mut told = None;
+    /// let skipped = Run::new(&scenario)
+    ///     .skip_steady(|steady| told = Some(steady.clone()))
+    ///     .execute()?;
+    /// assert!(matches!(told, Some(Steady::Skipped { .. })));
+    /// assert_eq!(skipped.flows[0].delivered, bentpipe::run(&scenario)?.flows[0].delivered);
+    /// # Ok::<(), bentpipe::Error>(())
+    /// ```
+    #[must_use]
+    pub fn skip_steady(mut self, told: impl FnOnce(&Steady) + 'a) -> Self {
+        self.options.skip_steady = true;
+        self.steady = Some(Box::new(told));
         self
     }
 
@@ -224,7 +272,13 @@ impl<'a> Run<'a> {
             simulation.on_progress(report);
         }
         if let Some((threads, told)) = self.threads.take() {
-            simulation.on_threads(threads, told);
+            match threads {
+                Some(threads) => simulation.on_threads(threads, told),
+                None => simulation.on_cores(told),
+            }
+        }
+        if let Some(told) = self.steady.take() {
+            simulation.on_steady(told);
         }
         Ok(simulation.run(observer)?)
     }

@@ -53,6 +53,10 @@ pub struct Described {
     pub module: Option<&'static str>,
     /// What can be set: the parameters of its slots and of Hoe's estimate.
     pub parameters: &'static [Parameter],
+    /// As long as nothing is lost or marked, its window and its rate follow from the
+    /// acknowledgements of the last seconds: it draws nothing at random, and has no timer and no
+    /// memory of ten seconds or more that could move them later.
+    pub settles: bool,
     /// The transport of the same name.
     pub transport: TransportDefaults,
 }
@@ -69,6 +73,7 @@ impl Described {
         on_linux: None,
         module: None,
         parameters: &[],
+        settles: false,
         transport: TransportDefaults::NEW,
     };
 }

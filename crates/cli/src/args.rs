@@ -160,9 +160,15 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Run the simulator on up to so many threads, where the network can be divided at links with
-    /// a delay; the results are the same
+    /// a delay; the results are the same [default: one per core where that pays, which a run of less
+    /// than a second does not]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) threads: Option<u8>,
+    /// Simulate until the packets repeat exactly and count the rest in such periods, where nothing
+    /// else is to happen; figures are within 0.1%, and where that is not sure the run is simulated
+    /// to its end
+    #[arg(long)]
+    pub(crate) skip_steady: bool,
     /// Start of the interval for shares of links, after a warm-up, and for --sequence,
     /// --packets and --qlog [default: 0 s]
     #[arg(long, value_name = "TIME")]

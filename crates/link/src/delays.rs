@@ -164,6 +164,19 @@ impl DelayHistogram {
         }
     }
 
+    /// Records so many times again what was recorded since it was as `earlier`.
+    pub fn repeat(&mut self, earlier: &DelayHistogram, times: u64) {
+        self.settle();
+        let mut before = earlier.clone();
+        before.settle();
+        before.bins.resize(self.bins.len(), Bin::default());
+        for (bin, before) in self.bins.iter_mut().zip(&before.bins) {
+            bin.step += (bin.step - before.step) * times as i64;
+            bin.partly += (bin.partly - before.partly) * times;
+        }
+        self.idle += self.idle.saturating_sub(before.idle) * times;
+    }
+
     /// The time spent at the delays of each bin, nanoseconds.
     fn times(&self) -> impl Iterator<Item = u128> + '_ {
         let mut passes = 0i64;
@@ -267,6 +280,33 @@ mod tests {
         assert_eq!(got, times[..got.len()]);
         assert_eq!(times[got.len()..].iter().sum::<u128>(), 0);
         assert_eq!(u128::from(again.idle.as_nanos()), idle);
+    }
+
+    /// What is recorded once and repeated is what is recorded as often.
+    #[test]
+    fn what_repeats_counts_as_if_recorded() {
+        let period = |h: &mut DelayHistogram, start: u64| {
+            for (at, backlog) in [(0, 30_000_000), (2_000_000, 90_000_000), (70_000_000, 500)] {
+                h.record(Time::from_nanos(start + at), Duration::from_nanos(backlog));
+            }
+        };
+        let mut all = DelayHistogram::new();
+        let mut some = DelayHistogram::new();
+        let mut earlier = None;
+        for i in 0..12u64 {
+            period(&mut all, i * 200_000_000);
+            if i < 5 {
+                earlier = Some(some.clone());
+                period(&mut some, i * 200_000_000);
+            }
+        }
+        if let Some(earlier) = earlier {
+            some.repeat(&earlier, 7);
+        }
+        all.settle();
+        assert!(some.times().eq(all.times()));
+        assert_eq!(some.idle, all.idle);
+        assert_eq!(some.quantile(0.95), all.quantile(0.95));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use crate::flow::{Ends, Here, Running};
 use crate::network::Network;
 use crate::snapshot::LinkSnapshot;
 use crate::{Options, ideal};
+use bentpipe_link::forward::InFlight;
+use bentpipe_link::{DelayHistogram, Link};
 use bentpipe_outcome::{
     Checkpoint, FlowCounts, FlowOutcome, FlowSeries, LegOutcome, LinkOutcome, MiddleboxOutcome,
     Outcome,
@@ -11,6 +13,52 @@ use bentpipe_outcome::{
 use bentpipe_scenario::{Flow, Scenario};
 use bentpipe_tcp::Endpoint;
 use bentpipe_units::{Bytes, Duration, Time};
+
+/// Of what the means and quantiles of an outcome were taken.
+#[derive(Debug, Default)]
+pub(crate) struct Sums {
+    /// By flow, the sum of its RTT samples and how many they are; `None` without TCP.
+    pub(crate) rtts: Vec<Option<(Duration, u64)>>,
+    /// By link.
+    pub(crate) links: Vec<LinkSums>,
+}
+
+/// What the means and quantiles of a link were taken of.
+#[derive(Debug)]
+pub(crate) struct LinkSums {
+    /// Sum of the waiting times of the packets that it transmitted.
+    pub(crate) waited: Duration,
+    /// How many these are.
+    pub(crate) transmitted: u64,
+    /// How long it takes to transmit them.
+    pub(crate) work: Duration,
+    /// How long after the end of the run it does so.
+    pub(crate) ahead: Duration,
+    /// The distribution of its queueing delay, where that was kept.
+    pub(crate) delays: Option<DelayHistogram>,
+}
+
+impl LinkSums {
+    pub(crate) fn of(link: &mut Link<InFlight>, now: Time) -> LinkSums {
+        let counters = link.counters();
+        LinkSums {
+            waited: counters.queueing,
+            transmitted: counters.offered - counters.queue_drops,
+            work: link.work(),
+            ahead: link.free_at().since(now),
+            delays: link.delays(now),
+        }
+    }
+}
+
+/// The sum of the RTT samples of each flow, and how many they are.
+pub(crate) fn rtts(flows: &[Running]) -> Vec<Option<(Duration, u64)>> {
+    let of = |running: &Running| match &running.ends {
+        Ends::Tcp(ends) => Some(ends[0].rtt().sum()),
+        _ => None,
+    };
+    flows.iter().map(of).collect()
+}
 
 /// What one flow has yielded, without its losses.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Observers of a run, such as captures: packets at the endpoints, losses, timeouts,
 //! queues.
 
-use bentpipe_tcp::Packet;
+use bentpipe_tcp::{Packet, Snapshot};
 use bentpipe_units::{Duration, Time};
 
 /// Sees every packet at the endpoints, and what becomes of those that do not arrive.
@@ -26,6 +26,17 @@ pub trait Observer {
 
     /// `packet` arrives at `endpoint`.
     fn received(&mut self, now: Time, endpoint: u32, packet: &Packet);
+
+    /// True where [`Observer::sender`] is to be called.
+    fn sees_senders(&self) -> bool {
+        false
+    }
+
+    /// The sender at `endpoint` of a TCP connection is in this state when the packet arrives that
+    /// [`Observer::received`] is called with next.
+    fn sender(&mut self, endpoint: u32, state: &Snapshot) {
+        let _ = (endpoint, state);
+    }
 
     /// A packet is lost. Calls come when links decide, which may be before
     /// [`LostPacket::at`].

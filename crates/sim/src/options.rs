@@ -69,6 +69,9 @@ pub struct Options {
     /// The run ends when so many flows, the scenario's first, have ended; the
     /// others are there as long as these are. `None`: when all have.
     pub foreground: Option<usize>,
+    /// Simulate until the packets of the run repeat exactly, and count the rest of it in such
+    /// periods, where that is sure to be the same: see [`Steady`](crate::Steady).
+    pub skip_steady: bool,
     /// What stops the run before its end.
     pub stop: Stop,
 }
@@ -95,6 +98,7 @@ impl Default for Options {
             queueing_delays: true,
             start_jitter: Duration::ZERO,
             foreground: None,
+            skip_steady: false,
             stop: Stop::default(),
         }
     }

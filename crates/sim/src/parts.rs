@@ -53,7 +53,7 @@ mod part;
 mod table;
 
 pub(crate) use crossing::{Crossing, Outgoing};
-pub(crate) use division::{Division, divide};
+pub(crate) use division::{Division, divide, divide_by_itself};
 pub use division::{OneThread, Threads};
 
 use crate::observer::Unobserved;

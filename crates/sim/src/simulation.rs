@@ -1,5 +1,6 @@
 //! Sets up a run: the endpoints of every flow, by its transport.
 
+use crate::collect::Sums;
 use crate::connections::Connections;
 use crate::execution::{Execution, Ties};
 use crate::flow::{Ends, Running};
@@ -11,6 +12,7 @@ use crate::quic::QuicFlow;
 use crate::recorder::Recorder;
 use crate::reports::Reports;
 use crate::split::Chain;
+use crate::steady::{self, NoSkip, Steady, Unskipped};
 use crate::stream::MediaStream;
 use crate::surround::with_run_scope;
 use crate::{Options, RunError};
@@ -36,14 +38,16 @@ pub struct Simulation<'a> {
     options: &'a Options,
     flows: Vec<Running>,
     progress: Option<Progress<'a>>,
-    /// On how many threads, and who is told of it.
-    threads: Option<(usize, Told<'a>)>,
+    /// On how many threads at most, `None` for those that pay, and who is told of it.
+    threads: Option<(Option<usize>, Told<'a, Threads>)>,
+    /// Who is told of a steady state.
+    steady: Option<Told<'a, Steady>>,
 }
 
-/// Told on how many threads a run takes place.
-pub(crate) struct Told<'a>(Box<dyn FnOnce(&Threads) + 'a>);
+/// Told how a run takes place.
+pub(crate) struct Told<'a, T>(Box<dyn FnOnce(&T) + 'a>);
 
-impl std::fmt::Debug for Told<'_> {
+impl<T> std::fmt::Debug for Told<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Told")
     }
@@ -94,6 +98,7 @@ impl<'a> Simulation<'a> {
             flows,
             progress: None,
             threads: None,
+            steady: None,
         })
     }
 
@@ -105,7 +110,20 @@ impl<'a> Simulation<'a> {
     /// Runs on up to `threads` threads where the network can be divided, with the same outcome to
     /// the bit. Calls `told` with how many there are, and if there is one, why.
     pub fn on_threads(&mut self, threads: usize, told: impl FnOnce(&Threads) + 'a) {
-        self.threads = Some((threads, Told(Box::new(told))));
+        self.threads = Some((Some(threads), Told(Box::new(told))));
+    }
+
+    /// Runs on all cores where the network can be divided and is large enough that this pays, with
+    /// the same outcome to the bit: not where an estimate of its time on one core is below a second,
+    /// or where parts of the network would meet too often. Calls `told` as
+    /// [`Simulation::on_threads`] does.
+    pub fn on_cores(&mut self, told: impl FnOnce(&Threads) + 'a) {
+        self.threads = Some((None, Told(Box::new(told))));
+    }
+
+    /// Calls `told` with what became of [`Options::skip_steady`].
+    pub fn on_steady(&mut self, told: impl FnOnce(&Steady) + 'a) {
+        self.steady = Some(Told(Box::new(told)));
     }
 
     /// Runs to the end and returns what the run yielded.
@@ -113,21 +131,57 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// When a bound of the scenario is hit.
     pub fn run(mut self, observer: &'a mut dyn Observer) -> Result<Outcome, RunError> {
+        if self.options.skip_steady
+            && let Some(outcome) = self.skip(observer.is_active())?
+        {
+            return Ok(outcome);
+        }
         let threads = self.threads.take();
         if observer.is_active() {
             if let Some((_, told)) = threads {
                 told.0(&Threads::One(OneThread::Observed));
             }
-            return self.execute::<true>(observer);
+            return self.execute::<true>(observer, None);
         }
         if let Some((threads, told)) = threads {
-            let division = parts::divide(self.scenario, self.options, &self.flows, threads);
+            let (scenario, options, flows) = (self.scenario, self.options, &self.flows);
+            let division = match threads {
+                Some(threads) => parts::divide(scenario, options, flows, threads),
+                None => parts::divide_by_itself(scenario, options, flows),
+            };
             told.0(&Threads::of(&division));
             if let Ok(division) = division {
                 return self.execute_parts(&division, observer);
             }
         }
-        self.execute::<false>(observer)
+        self.execute::<false>(observer, None)
+    }
+
+    /// What the run yields if what repeats is skipped; `None` where it has to be simulated.
+    fn skip(&mut self, observed: bool) -> Result<Option<Outcome>, RunError> {
+        let skipped = match observed {
+            true => Err(NoSkip::Recorded.into()),
+            false => steady::skip(self.scenario, self.options, &self.flows),
+        };
+        let (outcome, what) = match skipped {
+            Ok((outcome, what)) => (Some(outcome), what),
+            Err(Unskipped::Refused(why)) => (None, Steady::Refused(why)),
+            Err(Unskipped::Failed(error)) => return Err(error),
+        };
+        if let Some(told) = self.steady.take() {
+            told.0(&what);
+        }
+        Ok(outcome)
+    }
+
+    /// Runs to the end, and returns what the outcome does not say, too.
+    pub(crate) fn run_with_sums(
+        self,
+        observer: &'a mut dyn Observer,
+    ) -> Result<(Outcome, Sums), RunError> {
+        let mut sums = Sums::default();
+        let outcome = self.execute::<false>(observer, Some(&mut sums))?;
+        Ok((outcome, sums))
     }
 
     /// Runs the parts of the network side by side.
@@ -144,7 +198,7 @@ impl<'a> Simulation<'a> {
             // One thread finds out what could not be decided.
             let mut again = Simulation::new(scenario, options)?;
             again.progress = self.progress;
-            again.execute::<false>(observer)
+            again.execute::<false>(observer, None)
         })
     }
 
@@ -153,6 +207,7 @@ impl<'a> Simulation<'a> {
     fn execute<const WATCHED: bool>(
         self,
         observer: &'a mut dyn Observer,
+        sums: Option<&mut Sums>,
     ) -> Result<Outcome, RunError> {
         let (scenario, options, mut flows) = (self.scenario, self.options, self.flows);
         let delays = options.queueing_delays;
@@ -160,7 +215,7 @@ impl<'a> Simulation<'a> {
         let ties = Ties::new(scenario, &mut flows);
         let mut execution = Execution::new(scenario, options, flows, ties, net);
         execution.progress = self.progress;
-        with_run_scope(scenario, || execution.run())
+        with_run_scope(scenario, || execution.run(sums))
     }
 }
 

@@ -14,8 +14,13 @@ const BUILD: &str = env!("BENTPIPE_BUILD");
 pub(crate) fn header(study: &Study, runner: &dyn Runner) -> String {
     let series = study.series.map(|interval| interval.to_string());
     let checkpoints = study.marks.iter().map(|at| at.as_nanos().to_string());
+    let skips = if study.skip_steady {
+        "\nskip_steady true"
+    } else {
+        ""
+    };
     format!(
-        "bentpipe {}\nbuild {BUILD}\nstudy {}\nscenario {}\nstart_jitter {}\nseries {}\nmarks {}",
+        "bentpipe {}\nbuild {BUILD}\nstudy {}\nscenario {}\nstart_jitter {}\nseries {}\nmarks {}{skips}",
         env!("CARGO_PKG_VERSION"),
         study.name,
         hash(&runner.identity()),
@@ -42,6 +47,7 @@ pub(crate) fn differences(found: &str, expected: &str) -> String {
         ("study", "the name of the study"),
         ("scenario", "the scenario or a file that it names"),
         ("start_jitter", "`start_jitter`"),
+        ("skip_steady", "`skip_steady`"),
         ("series", "`series`"),
         ("marks", "`marks`"),
         (
@@ -52,7 +58,7 @@ pub(crate) fn differences(found: &str, expected: &str) -> String {
         let (was, is) = (value(found, name), value(expected, name));
         match (was, is) {
             (Some(was), Some(is)) if was == is => {}
-            // Only shards say it.
+            // Only shards say it, or studies that skip.
             (None, None) => {}
             // One of an earlier program says more in its first line.
             (Some(was), Some(is)) if name == "bentpipe" && !was.contains(' ') => {

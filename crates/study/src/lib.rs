@@ -18,7 +18,6 @@ mod catalogue;
 mod claim;
 mod collection;
 mod columns;
-mod cost;
 mod data;
 mod data_reference;
 mod dataset;

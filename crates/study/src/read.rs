@@ -133,6 +133,7 @@ fn read(keys: StudyKeys) -> Result<Study, Reported> {
         precision,
         central: Central::Mean,
         start_jitter: keys.start_jitter?.value,
+        skip_steady: keys.skip_steady?.value,
         series: given(keys.series)?,
         marks: marks(given(keys.marks)?.unwrap_or_default().values()),
         axes: axes?,

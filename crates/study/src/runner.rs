@@ -14,6 +14,8 @@ pub struct Request<'a> {
     pub seed: u64,
     /// Shift of the start times.
     pub start_jitter: Duration,
+    /// What repeats exactly may be counted in periods instead of simulated.
+    pub skip_steady: bool,
     /// Interval of the time series; `None` records none.
     pub series: Option<Duration>,
     /// Times at which what is counted is noted.

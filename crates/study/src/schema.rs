@@ -50,6 +50,10 @@ table! {
     seed: u64 [integer(0, u64::MAX / 2)], default 1;
     /// by how much flows start later at random, such as `"40 ms"`
     start_jitter: Duration, default "0 s";
+    /// whether runs are simulated until their packets repeat exactly, and the rest of them counted in
+    /// such periods where nothing else is to happen: the figures are within 0.1%. Runs in which that
+    /// is not sure, such as all with random losses or with a `series`, are simulated to their end
+    skip_steady: bool, default false;
     /// values of the scenario that hold in every run, by their paths:
     /// `{ "link.satellite.rate" = "5 Mbit/s" }`
     set: Map<Item> [SETTINGS], or "none";

@@ -1,7 +1,6 @@
 //! Runs cells in the simulator.
 
 use crate::collection::LoadedStudy;
-use crate::cost;
 use crate::runner::{Checked, Request, Runner};
 use crate::study::{Setting, Study};
 use bentpipe_cc::OwnControl;
@@ -185,7 +184,7 @@ impl Runner for Simulator {
         let scenario = self.scenario(settings).map_err(|e| e.render(false))?;
         Ok(Checked {
             hash: scenario.hash().to_string(),
-            seconds: cost::seconds(&scenario),
+            seconds: bentpipe_sim::seconds(&scenario),
         })
     }
 
@@ -202,6 +201,7 @@ impl Runner for Simulator {
             queueing_delays: true,
             start_jitter: request.start_jitter,
             foreground: None,
+            skip_steady: request.skip_steady,
             stop: self.stop.clone(),
         };
         bentpipe_sim::run(&scenario, &options).map_err(|e| e.to_string())

@@ -41,6 +41,9 @@ pub struct Study {
     pub central: Central,
     /// Shift of the start times between replications.
     pub start_jitter: Duration,
+    /// What repeats exactly is counted in periods instead of simulated, where that is sure to give
+    /// the same within 0.1%.
+    pub skip_steady: bool,
     /// Interval of the time series; `None` records none.
     pub series: Option<Duration>,
     /// Times at which every run notes what has been counted, in their order.

@@ -415,6 +415,7 @@ impl Work<'_> {
             settings: &job.settings,
             seed: job.seed,
             start_jitter: study.start_jitter,
+            skip_steady: study.skip_steady,
             series: study.series,
             checkpoints: &study.marks,
         };

@@ -65,6 +65,8 @@ pub struct Snapshot {
     pub congestion_state: CongestionState,
     /// Last RTT sample; zero before one.
     pub rtt: Duration,
+    /// RTT samples so far.
+    pub rtt_samples: u64,
     /// Phase of the congestion control.
     pub phase: Phase,
 }
@@ -493,6 +495,7 @@ impl Endpoint {
             reordering: repairs.reordering,
             congestion_state: repairs.state,
             rtt: self.sender.core.rtt.latest(),
+            rtt_samples: self.sender.core.rtt.sum().1,
             phase: self.sender.phase(),
         }
     }

@@ -273,6 +273,14 @@ impl RttEstimator {
         (samples > 0).then(|| sum / samples)
     }
 
+    /// The sum of all samples, and how many they are; those of earlier connections between the same
+    /// ends count.
+    #[must_use]
+    pub fn sum(&self) -> (Duration, u64) {
+        let (sum, samples, _) = self.all();
+        (sum, samples)
+    }
+
     /// The smallest of all samples, those of earlier connections between the
     /// same ends included.
     #[must_use]

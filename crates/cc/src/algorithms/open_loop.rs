@@ -61,6 +61,7 @@ impl Algorithm for OpenLoop {
                 source: "CCSDS 714.0-B without congestion control (our reading)",
                 ..TransportDefaults::NEW
             },
+            settles: true,
             ..Described::NEW
         };
         vec![Control::new(described, |p: OpenLoopParameters| {

@@ -377,6 +377,7 @@ impl Algorithm for Vegas {
                 source: "Brakmo & Peterson 1995, with the numbers of ns-2",
                 ..TransportDefaults::NEW
             },
+            settles: true,
             ..Described::NEW
         };
         vec![Control::new(described, Vegas::new)]

@@ -139,6 +139,7 @@ impl Algorithm for Veno {
                 source: "Fu & Liew 2003",
                 ..TransportDefaults::NEW
             },
+            settles: true,
             ..Described::NEW
         };
         vec![Control::new(described, Veno::new)]

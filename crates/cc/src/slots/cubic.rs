@@ -46,6 +46,7 @@ pub(crate) fn cubic() -> Control<Parts<HyStart, Cubic, CubicReaction, HoeOff>> {
             source: "RFC 9438, RFC 9406",
             ..TransportDefaults::NEW
         },
+        settles: true,
         ..Described::NEW
     })
 }

@@ -18,6 +18,7 @@ pub(crate) fn fixed_window() -> Control<Parts<Fixed, Hold, Ignore>> {
             summary: "a constant window that ignores losses: for measuring",
             ..TransportDefaults::NEW
         },
+        settles: true,
         ..Described::NEW
     })
 }

@@ -53,6 +53,7 @@ pub(crate) fn highspeed() -> Control<Parts<Standard, HighSpeed, HighSpeedReactio
             source: "RFC 3649",
             ..TransportDefaults::NEW
         },
+        settles: true,
         ..Described::NEW
     })
 }

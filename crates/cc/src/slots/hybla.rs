@@ -65,6 +65,7 @@ pub(crate) fn hybla() -> Control<Parts<HyblaStart, HyblaAvoidance, Halve, HoeRou
             }),
             ..TransportDefaults::NEW
         },
+        settles: true,
         ..Described::NEW
     })
 }

@@ -34,6 +34,7 @@ pub(crate) fn constant() -> Control<Parts<Const, Reno, Halve, HoeOff>> {
             source: "Marchese 2006, eq. 6",
             ..TRANSPORT
         },
+        settles: true,
         ..Described::NEW
     })
 }
@@ -51,6 +52,7 @@ pub(crate) fn linear() -> Control<Parts<Linear, Reno, Halve, HoeOff>> {
             source: "Marchese 2006, eq. 7",
             ..TRANSPORT
         },
+        settles: true,
         ..Described::NEW
     })
 }

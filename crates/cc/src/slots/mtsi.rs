@@ -58,6 +58,7 @@ pub(crate) fn mtsi() -> Control<Parts<Mtsi, Reno, Halve, HoeOff>> {
             source: "Marchese 2006, eq. 3-5",
             ..marchese::TRANSPORT
         },
+        settles: true,
         ..Described::NEW
     })
 }

@@ -45,6 +45,7 @@ pub(crate) fn newreno() -> Control<Parts<Standard, Reno, Halve, HoeOff>> {
             recovery: Some(LossRecovery::NewReno),
             ..TransportDefaults::NEW
         },
+        settles: true,
         ..Described::NEW
     })
 }

@@ -41,6 +41,7 @@ pub(crate) fn scalable() -> Control<Parts<Standard, Scalable, ScalableReaction, 
             summary: "grows by a hundredth per round trip, loses an eighth",
             ..TransportDefaults::NEW
         },
+        settles: true,
         ..Described::NEW
     })
 }

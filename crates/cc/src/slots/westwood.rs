@@ -63,6 +63,7 @@ pub(crate) fn westwood() -> Control<Parts<Standard, Reno, Westwood, HoeOff>> {
             recovery: Some(LossRecovery::NewReno),
             ..TransportDefaults::NEW
         },
+        settles: true,
         ..Described::NEW
     })
 }

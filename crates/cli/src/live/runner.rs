@@ -129,6 +129,7 @@ impl Live {
                     settings: &job.settings,
                     seed: job.seed,
                     start_jitter: Duration::ZERO,
+                    skip_steady: false,
                     series: None,
                     checkpoints: &[],
                 };

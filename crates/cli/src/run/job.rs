@@ -9,7 +9,7 @@ use bentpipe::Run;
 use bentpipe_outcome::{Outcome, Provenance, RowWriter, RunKey, TableKind, columns, write_whole};
 use bentpipe_present::outcome::{self, WithShares};
 use bentpipe_scenario::Scenario;
-use bentpipe_sim::{Observer, OneThread, Options, Threads};
+use bentpipe_sim::{Observer, OneThread, Options, Steady, Threads};
 use bentpipe_study::{RESULTS, RunData, write_result};
 use bentpipe_units::Time;
 use std::path::Path;
@@ -36,8 +36,12 @@ impl Job<'_> {
         let mut run = Run::new(scenario)
             .options(self.options.clone())
             .on_progress(|at| progress.set(at.as_secs() as u64, total));
-        if let Some(threads) = self.args.threads {
-            run = run.threads(threads.into(), say_threads);
+        run = match self.args.threads {
+            Some(threads) => run.threads(threads.into(), say_threads),
+            None => run.cores(say_cores),
+        };
+        if self.args.skip_steady {
+            run = run.skip_steady(say_steady);
         }
         run.observe(observer)
             .map_err(|e| Failure::new(format!("{}: {e}", self.args.scenario.display())))
@@ -123,6 +127,28 @@ pub(super) fn file_names() -> Vec<String> {
     });
     let others = [format!("{RESULTS}.parquet"), "outcome.json".to_owned()];
     tables.chain(others).collect()
+}
+
+/// Says what was skipped of a run.
+fn say_steady(steady: &Steady) {
+    match steady {
+        Steady::Skipped {
+            from,
+            period,
+            times,
+        } => talk(format_args!(
+            "simulated {}, and counted {times} periods of {period} that are the same",
+            from.since(Time::ZERO)
+        )),
+        Steady::Refused(why) => talk(format_args!("simulates all of the run: {why}")),
+    }
+}
+
+/// Says on how many threads a run takes place that nobody asked for.
+fn say_cores(threads: &Threads) {
+    if matches!(threads, Threads::Many { .. }) {
+        say_threads(threads);
+    }
 }
 
 /// Says on how many threads a run takes place.

@@ -68,6 +68,15 @@ impl<P: Copy> Link<P> {
         }
     }
 
+    /// The distribution of the queueing delay over the time up to `now`, where it is recorded.
+    pub fn delays(&mut self, now: Time) -> Option<DelayHistogram> {
+        self.record_pauses(now);
+        let delay = self.delay(now);
+        let mut delays = self.delays.as_deref()?.clone();
+        delays.record(now, delay);
+        Some(delays)
+    }
+
     /// Closes the record of delays at `now`, the end of the run, and returns
     /// the delay at `quantile` (0 to 1) of time; zero if none was recorded. For
     /// a [port](crate::LinkPlan::shares_medium) it is of packets instead: how long a packet waits
@@ -119,13 +128,18 @@ impl<P: Copy> Link<P> {
             let ahead = self.transmitter.next_free.since(now);
             return share(arq.busy.saturating_sub(ahead), now);
         }
+        let ahead = self.transmitter.next_free.since(now);
+        share(self.work().saturating_sub(ahead), now)
+    }
+
+    /// How long a transmitter of one rate is busy with all that it has accepted, up to
+    /// [`Link::free_at`].
+    #[must_use]
+    pub fn work(&self) -> Duration {
         let c = &self.counters;
         let sent = c.offered - c.queue_drops - self.unsent();
-        let busy = self
-            .transmitter
-            .time_of(sent, c.accepted_bytes + c.rare().lost_bytes);
-        let ahead = self.transmitter.next_free.since(now);
-        share(busy.saturating_sub(ahead), now)
+        let bytes = c.accepted_bytes + c.rare().lost_bytes;
+        self.transmitter.time_of(sent, bytes)
     }
 }
 

@@ -34,6 +34,7 @@ mod scps;
 mod sharing;
 mod snoop;
 mod split;
+mod steady;
 mod streams;
 mod table;
 mod text;

@@ -361,3 +361,55 @@ fn the_reason_for_one_thread_is_told() {
     let told = why(&dumbbell(1, &asks, SACK), 2, &mut Unobserved);
     assert_eq!(told, Threads::One(OneThread::OnePiece));
 }
+
+/// A row of three links with four flows, for so long at such rates in Mbit/s.
+fn spread(seconds: u32, rate: u32, delay_ms: u32) -> Scenario {
+    let mut text = format!("duration = \"{seconds} s\"\n[node.l]\n[node.r]\n");
+    let link = |name: &str, from: &str, to: &str| {
+        format!(
+            "[link.{name}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{rate} Mbit/s\"\n\
+             one_way_delay = \"{delay_ms} ms\"\nqueue = \"100 packets\"\n"
+        )
+    };
+    text.push_str(&link("middle", "l", "r"));
+    for i in 0..4 {
+        let _ = write!(text, "[node.s{i}]\n[node.u{i}]\n");
+        text.push_str(&link(&format!("up{i}"), &format!("s{i}"), "l"));
+        text.push_str(&link(&format!("down{i}"), "r", &format!("u{i}")));
+        let _ = write!(
+            text,
+            "[flow.f{i}]\nfrom = \"s{i}\"\nto = \"u{i}\"\ntransport = \"cubic\"\n\
+             application = {{ kind = \"persistent\" }}\n"
+        );
+    }
+    read(&text)
+}
+
+#[test]
+fn a_run_takes_all_cores_where_that_pays() {
+    let told_of = |scenario: &Scenario| {
+        let stop = Stop::switch();
+        let options = Options {
+            stop: stop.clone(),
+            ..Options::default()
+        };
+        let mut told = None;
+        let mut simulation = Simulation::new(scenario, &options).unwrap();
+        simulation.on_cores(|threads| {
+            told = Some(*threads);
+            // What it yields is not asked.
+            stop.stop();
+        });
+        let _ = simulation.run(&mut Unobserved);
+        told.unwrap()
+    };
+    let small = Threads::One(OneThread::Small);
+    assert_eq!(told_of(&spread(5, 2, 100)), small);
+    // Minutes of work, in which the parts would meet every few packets.
+    assert_eq!(told_of(&spread(100_000, 2, 1)), small);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    match told_of(&spread(1_000, 1_000, 100)) {
+        Threads::Many { threads, .. } => assert!(threads > 1 && threads <= cores, "{threads}"),
+        Threads::One(why) => assert_eq!((why, cores), (OneThread::Wanted, 1)),
+    }
+}

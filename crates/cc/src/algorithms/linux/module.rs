@@ -96,6 +96,7 @@ pub(super) const fn described(
             summary: transport,
             ..TransportDefaults::NEW
         },
+        settles: true,
         ..Described::NEW
     }
 }

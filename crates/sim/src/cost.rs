@@ -17,7 +17,8 @@ const PAYLOAD: f64 = 1448.0;
 
 /// How long a run of a scenario will take on one core, in seconds. Within a factor of
 /// two or so: what matters is how runs of one study compare.
-pub(crate) fn seconds(scenario: &Scenario) -> f64 {
+#[must_use]
+pub fn seconds(scenario: &Scenario) -> f64 {
     let mut load = vec![0.0; scenario.links.len()];
     let flows: Vec<f64> = scenario.flows.iter().map(|f| wanted(f, scenario)).collect();
     for (flow, bytes) in scenario.flows.iter().zip(&flows) {
