@@ -181,7 +181,9 @@ def outcome(binary, scenario, *options):
 
 
 def measure(binary, jobs, chosen):
+    """Measures these cells and stores them; false where one could not be measured."""
     stored = {row["cell"]: row for row in rows()} if TABLE.exists() else {}
+    failed = False
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         going = {pool.submit(cell.measured, binary): cell for cell in chosen}
         for future in concurrent.futures.as_completed(going):
@@ -190,6 +192,7 @@ def measure(binary, jobs, chosen):
                 values = future.result()
             except RuntimeError as error:
                 print(error, file=sys.stderr)
+                failed = True
                 continue
             stored[cell.name] = {
                 "cell": cell.name,
@@ -204,6 +207,7 @@ def measure(binary, jobs, chosen):
                 writer = csv.DictWriter(file, list(stored[cell.name]), lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(stored[c.name] for c in cells() if c.name in stored)
+    return not failed
 
 
 def rows():
@@ -247,13 +251,16 @@ def main():
         if os.geteuid() != 0:
             print("this needs root: namespaces and TUN devices", file=sys.stderr)
             sys.exit(2)
-        measure(arguments.bentpipe.resolve(), arguments.jobs, some)
+        if not measure(arguments.bentpipe.resolve(), arguments.jobs, some):
+            sys.exit(2)
     stored = {row["cell"]: row for row in rows()}
     missed = wide = shown = 0
     print(f"{'cell':32}  {'simulated':>9}  {'gateway':>8}  {'+-':>6}  {'runs':>4}  difference")
     for cell in some:
         row = stored.get(cell.name)
         if row is None:
+            print(f"{cell.name:32}  not measured")
+            missed += 1
             continue
         ours = statistics.mean(cell.simulated(arguments.bentpipe))
         theirs, count = float(row["mean"]), int(row["values"])
@@ -268,7 +275,7 @@ def main():
             + f" {count:4}  {error:+.1%}"
             + ("  MISSED" if abs(error) > BAR else "")
         )
-    print(f"{shown} cells, {missed} beyond {BAR:.0%}")
+    print(f"{shown} of {len(some)} cells, {missed} beyond {BAR:.0%} or not measured")
     print(f"* {wide} of their 95% intervals are wider than {INTERVAL_BAR:.0%} to each side")
     # The table may be older than the numbers of downloads above.
     sys.exit(1 if missed or (arguments.live and wide) else 0)

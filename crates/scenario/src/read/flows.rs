@@ -74,7 +74,12 @@ fn flow(
     let count = table.count?.map(|count| count.value);
     let handshake = table.handshake?;
     let dns = table.dns?;
-    let subscriber = table.subscriber?.map(|subscriber| subscriber.value);
+    let subscriber = table.subscriber?;
+    if let Some(empty) = subscriber.as_ref().filter(|it| it.value.is_empty()) {
+        let error = Diagnostic::new(empty.place, "a subscriber without a name");
+        return Err(context.report(error.label("expected a word")));
+    }
+    let subscriber = subscriber.map(|subscriber| subscriber.value);
     let ipsec = form::settle_or_none::<_, Ipsec, _>(&table.ipsec, &())?;
     if transport.as_ref().is_some_and(|t| t.quic.is_some()) {
         let unfit = match (handshake.value, &ipsec) {

@@ -213,7 +213,8 @@ impl Protection {
             let is_full = longest >= self.full;
             for _ in 0..coding::repairs(packets, 1 + usize::from(is_full), share) {
                 let mut repair = Packet::new(last.packet.destination);
-                repair.bytes = longest + if is_full { REPAIR_HEADER } else { 0 };
+                let more = if is_full { REPAIR_HEADER } else { 0 };
+                repair.bytes = longest.saturating_add(more);
                 repair.priority = priority::REPAIR;
                 repair.sequence = block.first;
                 repair.window = generation as u32;

@@ -143,6 +143,7 @@ impl Turns {
         streams: &mut [Stream],
         flows: &[Running],
     ) {
+        self.is_full = false;
         let ahead = rate.bytes_in(AHEAD.0).get().max(AHEAD.1);
         let turn = (ahead / TURNS).clamp(TURN.0, TURN.1);
         self.queue.set_credit(ahead / 2);
@@ -205,7 +206,7 @@ impl Turns {
                     self.backlog = 0;
                     continue;
                 }
-                self.is_full = !self.queue.is_empty();
+                self.is_full = in_flight && !self.queue.is_empty();
                 return None;
             };
             let stream = &mut streams[place];

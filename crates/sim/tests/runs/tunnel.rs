@@ -314,6 +314,26 @@ fn datagrams_are_carried_beside_streams() {
     }
 }
 
+/// UDP beyond the rate of the link, for a while, stops nothing that comes after it.
+#[test]
+fn what_comes_after_too_many_datagrams_is_carried() {
+    let talk = |mbps| Application::ConstantRate {
+        rate: Rate::from_mbps(mbps),
+        packet_size: Bytes::new(1228),
+        control: None,
+        deadline: None,
+    };
+    let flows = [(talk(30), 0.0), (talk(1), 15.0), (transfer(100_000), 20.0)];
+    let mut scenario = scenario(20.0, 0.0, &flows);
+    scenario.flows[0].stop = Some(Time::ZERO + Duration::from_secs(10));
+    scenario.duration = Duration::from_secs(40);
+    let outcome = simulated(&scenario, 1);
+    let later = &outcome.flows[1];
+    let arrived = later.delivered.as_f64() / later.sent.as_f64();
+    assert!(arrived > 0.98, "{arrived}");
+    assert!(seconds(&outcome, 2) < 0.7, "{}", seconds(&outcome, 2));
+}
+
 /// The hub's queue and the satellite's stay empty: the sender waits instead.
 #[test]
 fn nothing_waits_before_the_link() {

@@ -29,7 +29,7 @@ impl Endpoint {
     /// True if it has to send what may be lost, whatever is in flight.
     #[must_use]
     pub fn must_probe(&self) -> bool {
-        self.sender.must_probe()
+        self.is_open() && self.sender.must_probe()
     }
 
     /// Bytes that it has to send for the first time, a FIN included.
@@ -76,9 +76,12 @@ impl Endpoint {
         Bytes::new(self.answered)
     }
 
-    /// Bytes in flight, at the IP layer.
+    /// Bytes in flight, at the IP layer; none once it has been reset.
     #[must_use]
     pub fn under_way(&self) -> Bytes {
+        if !self.is_open() {
+            return Bytes::ZERO;
+        }
         let full = u64::from(self.sender.core.full_packet());
         Bytes::new(self.sender.flight() as u64 * full)
     }
