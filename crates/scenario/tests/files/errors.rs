@@ -71,6 +71,7 @@ fn the_good_scenario_is_good() {
 mistakes! {
     unknown_key: ["queue = \"100" => "qeue = \"100"];
     unknown_key_in_place_of_a_required_one: ["rate = \"2 Mbit" => "rat = \"2 Mbit"];
+    flow_of_no_subscriber: ["transport = \"mine\"" => "transport = \"mine\"\nsubscriber = \"\""];
     unknown_key_at_the_top: ["duration =" => "lenght = 3\nduration ="];
     unknown_key_of_a_kind: ["packet_error_rate = 0.01" => "packet_error_rate = 0.01, burst = 3"];
     unknown_transport: ["transport = \"mine\"" => "transport = \"mtis\""];
