@@ -6,9 +6,8 @@
 //!
 //! The rate follows the timeline of the link, as in a gateway that the modem informs; with `rate =
 //! "verified"` it is that of the start, and each association holds it against what arrives
-//! (`tunnel/verified.rs`). For links
-//! shared with others it is the full rate. Where the flow takes other ways later on, it is that of
-//! the first.
+//! (`tunnel/verified.rs`). For links shared with others it is the full rate. Where the flow takes
+//! other ways later on, it is that of the first.
 //!
 //! A box with tunnels to several others, such as a hub to its terminals, has one sender for those
 //! whose slowest link is the same: their associations share its rate, a packet each in turn, as in a

@@ -3,17 +3,19 @@
 //! QUIC finds a lost packet when later ones are acknowledged, and sends its data again: a round trip later.
 //! Inside a transfer this costs little, since the others go on. At its end all of it waits; and what is
 //! lost of the last packets is found by a probe only, later still (RFC 9002, section 6.2). A box that
-//! has seen loss therefore sends repairs after the last packets before a pause ([`Outgoing`]), from which
-//! the other box restores what is missing ([`Incoming`]).
+//! has seen loss therefore sends repairs after the last packets before a pause (`Outgoing`), from which
+//! the other box restores what is missing (`Incoming`).
 //!
 //! The code is below QUIC, over its encrypted packets as the socket sends and receives them. It covers
 //! whatever they carry, streams, their ends and datagrams alike. A restored packet is to QUIC one that
 //! arrived late: its encryption verifies it, and QUIC may have found it lost and sends its data again, as it
 //! would without the code (RFC 9265, section 5, on codes below the transport). What is saved is the wait of
-//! the receiver. Repairs take their turn in the [shaper](super::shaper) and at most a tenth of
-//! the rate. Loss counts as seen where a thousandth of the packets is lost, or where the other direction loses
-//! some and few packets are sent in this one ([`bentpipe_quic::coding`], which the simulator follows as well); what an outage costs does not count, nor does what a link
-//! loses that delivers less than its rate ([`loss`]).
+//! the receiver. Repairs take their turn in the [shaper](super::shaper) and at most a tenth of the rate.
+//!
+//! Loss counts as seen where a thousandth of the packets is lost, or where the other direction loses some
+//! and few packets are sent in this one ([`bentpipe_quic::coding`], whose arithmetic the simulator has as
+//! well). What an outage costs does not count, nor what a link loses that delivers less than its rate
+//! (`loss`).
 //!
 //! A box sends repairs only to one that has said that it reads them. Whoever can send packets in the name of
 //! the other box can send repairs, too, which make it keep the last packets, and compute a little; they can
