@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-/// Packets of one generation at most; and those that are protected at once.
+/// Packets of one generation at most.
 pub const GENERATION: usize = 24;
 /// The packets before a pause that are protected, at most.
 pub const PROTECTED: usize = 96;

@@ -3,7 +3,10 @@
 //! The gateway and its model in the simulator both take their turns here. Nothing reads a clock, and
 //! nothing depends on the order of a hash table.
 
+mod ahead;
 mod lane;
+
+pub use ahead::{AHEAD, DATAGRAMS_AHEAD, HEADERS, LEAVING, YOUNG, ahead, datagrams_ahead};
 
 use lane::Lane;
 use std::collections::{BTreeMap, VecDeque};
@@ -29,8 +32,9 @@ const MOST_WAITING: usize = 16 << 20;
 /// anything that it did not use: what others carried while its only connection was between two turns,
 /// which on a busy machine takes a while, up to a credit.
 ///
-/// Subscribers are told apart by `S`. One has streams (`T`), which wait for turns, and datagrams of UDP (`D`), which wait
-/// themselves. The two share its part by the same rule, so that neither takes what the other wants.
+/// Subscribers are told apart by `S`. One has streams (`T`), which wait for turns, and datagrams of UDP
+/// (`D`), which wait themselves. The two share its part by the same rule, so that neither takes what the
+/// other wants.
 #[derive(Debug)]
 pub struct Queue<S, T, D> {
     /// Virtual time: the start of the turn that was served last.

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 /// Weight of a subscriber without a plan.
-pub const WEIGHT: u64 = 100;
+pub const WEIGHT: u64 = bentpipe_quic::turns::WEIGHT;
 
 /// What of a client's address says whose it is, and what holds for whom.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -463,7 +463,7 @@ impl Association {
 
 /// An address as people write it: an IPv4 address at a socket of IPv6 as IPv4.
 fn shown(address: SocketAddr) -> String {
-    SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
+    crate::tunnel::shaper::canonical(address).to_string()
 }
 
 /// Resident memory in bytes, and open descriptors, of this process.

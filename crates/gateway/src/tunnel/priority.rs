@@ -7,9 +7,7 @@
 //! in turn, a packet each.
 
 use crate::config::Urgency;
-
-/// Bytes of a stream that take precedence.
-const YOUNG: u64 = 64 * 1024;
+use bentpipe_quic::turns::YOUNG;
 
 /// The rank of one stream.
 #[derive(Debug)]

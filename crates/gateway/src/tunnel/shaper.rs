@@ -342,7 +342,7 @@ fn take_place(line: &mut Line, sender: u64) -> Option<Waker> {
 }
 
 /// IPv4 addresses mapped into IPv6 are those addresses.
-fn canonical(address: SocketAddr) -> SocketAddr {
+pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 

@@ -15,6 +15,7 @@ use super::socket::ShapedSocket;
 use super::verified::Verified;
 use crate::config::{Bind, Config, Tunnel};
 use crate::operate::SharedState;
+use bentpipe_quic::turns::{DATAGRAMS_AHEAD, datagrams_ahead};
 use bentpipe_units::Rate;
 use quinn::{
     AckFrequencyConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, IdleTimeout,
@@ -39,9 +40,6 @@ const PACKETS_AN_ACK: u32 = 9;
 /// Datagrams that have arrived and that this process has not taken yet, bytes: a busy machine takes a
 /// while. The oldest are dropped.
 const DATAGRAMS_RECEIVED: usize = 4 << 20;
-/// Datagrams that quinn may have to send, as time on the link; and its limits, bytes.
-const DATAGRAMS_AHEAD: Duration = Duration::from_millis(15);
-const DATAGRAMS_SENT: (usize, usize) = (32 << 10, 1 << 20);
 /// Length of the connection ids, bytes.
 const ID_LENGTH: usize = 8;
 /// Connections of the hub whose peer is not yet known; more are not answered.
@@ -245,8 +243,9 @@ impl Sending {
         transport.datagram_receive_buffer_size(Some(DATAGRAMS_RECEIVED));
         // quinn sends datagrams before data of streams, in the order in which it has them.
         let rate = self.config.link.configured().map_or(0.0, Rate::bps_f64);
-        let few = (rate / 8.0 * DATAGRAMS_AHEAD.as_secs_f64()) as usize;
-        transport.datagram_send_buffer_size(few.clamp(DATAGRAMS_SENT.0, DATAGRAMS_SENT.1));
+        let few = datagrams_ahead((rate / 8.0 * DATAGRAMS_AHEAD.as_secs_f64()) as u64);
+        // At most a megabyte.
+        transport.datagram_send_buffer_size(few as usize);
         transport.allow_spin(false);
         transport.qlog_stream(crate::operate::qlog::stream(&self.config));
         // Packets of the configured size leave from the first on: the search for

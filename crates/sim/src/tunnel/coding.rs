@@ -5,8 +5,8 @@
 //! restores any packet of its generation, as each of a maximum distance separable code does. The
 //! numbers are those of [`bentpipe_quic::coding`].
 //!
-//! Reading chosen: data packets of streams, retransmissions included, and datagrams are protected. Acknowledgements,
-//! which are repeated by those that follow them, and repairs are not.
+//! Reading chosen: data packets of streams, retransmissions included, and datagrams are protected.
+//! Acknowledgements, which are repeated by those that follow them, and repairs are not.
 
 use bentpipe_quic::coding::{self, Budget, Losses, PROTECTED};
 use bentpipe_tcp::Packet;

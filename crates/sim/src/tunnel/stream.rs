@@ -1,11 +1,9 @@
 //! A connection at the sender that it shares with others.
 
 use crate::flow::{Ends, Running};
+use bentpipe_quic::turns::YOUNG;
 use bentpipe_tcp::Endpoint;
 use bentpipe_units::Bytes;
-
-/// Bytes of a stream that go before what other streams have sent more of.
-const YOUNG: u64 = 64 * 1024;
 
 /// An end of a stream at the sender.
 #[derive(Clone, Copy, Debug)]

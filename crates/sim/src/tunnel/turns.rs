@@ -16,23 +16,15 @@ use crate::carried;
 use crate::flow::Running;
 use crate::network::Held;
 use bentpipe_quic::Clock;
-use bentpipe_quic::turns::{Next, Queue, Side, WEIGHT};
+use bentpipe_quic::turns::{
+    self, AHEAD, DATAGRAMS_AHEAD, HEADERS, LEAVING, Next, Queue, Side, WEIGHT,
+};
 use bentpipe_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// What QUIC may have to send, as time on the link and at least, bytes.
-const AHEAD: (Duration, u64) = (Duration::from_millis(80), 32 << 10);
-/// Parts of that in one turn; and its limits, bytes.
-const TURNS: u64 = 8;
-const TURN: (u64, u64) = (8 << 10, 256 << 10);
 /// The part of a subscriber's share that its datagrams have where its streams want the rest, per cent.
 const DATAGRAMS: u64 = 60;
-/// Datagrams that are about to be sent, bytes, beside what quinn holds of them: as time on the link, and
-/// its limits.
-const LEAVING: u64 = 8 << 10;
-const HELD: (Duration, u64, u64) = (Duration::from_millis(15), 32 << 10, 1 << 20);
-/// Part of what leaves that is taken for headers, and the headers of UDP, which QUIC does not see.
-const HEADERS: u64 = 25;
+/// The headers of UDP, which QUIC does not see.
 const UDP: u64 = 28;
 /// The places of the young and of the others among a subscriber's streams: those of the normal class.
 const RANKS: (usize, usize) = (2, 3);
@@ -144,12 +136,12 @@ impl Turns {
         flows: &[Running],
     ) {
         self.is_full = false;
-        let ahead = rate.bytes_in(AHEAD.0).get().max(AHEAD.1);
-        let turn = (ahead / TURNS).clamp(TURN.0, TURN.1);
+        let (ahead, turn) = turns::ahead(takes(rate, AHEAD));
         self.queue.set_credit(ahead / 2);
         let now = self.clock.instant(now);
         let rtt = std::time::Duration::from_nanos(rtt.as_nanos());
-        let most = rate.bytes_in(HELD.0).get().clamp(HELD.1, HELD.2) + LEAVING;
+        // Those that quinn holds, and those that are about to be given to it.
+        let most = turns::datagrams_ahead(takes(rate, DATAGRAMS_AHEAD)) + LEAVING;
         while self.backlog < ahead
             && self.leaving_bytes < most
             && let Some((subscriber, next)) = self.queue.pop(now, rtt, &mut 0)
@@ -233,4 +225,11 @@ impl Turns {
             self.send_from(place, stream);
         }
     }
+}
+
+/// Bytes that a link of this rate takes in a time.
+fn takes(rate: Rate, time: std::time::Duration) -> u64 {
+    // Milliseconds.
+    rate.bytes_in(Duration::from_nanos(time.as_nanos() as u64))
+        .get()
 }

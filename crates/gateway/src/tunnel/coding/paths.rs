@@ -4,6 +4,7 @@
 
 use super::Coding;
 use super::outgoing::Credit;
+use crate::tunnel::shaper::canonical;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -89,11 +90,6 @@ impl Paths {
     pub(super) const fn credit(&self) -> &Credit {
         &self.credit
     }
-}
-
-/// IPv4 addresses mapped into IPv6 are those addresses.
-fn canonical(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use super::known::Knowledge;
 use super::shaper::Peer;
 use crate::config::WEIGHT;
 use crate::usage::Member;
-use bentpipe_quic::turns::{Next, Queue, Side};
+use bentpipe_quic::turns::{self, AHEAD, HEADERS, LEAVING, Next, Queue, Side};
 use bentpipe_units::{Rate, Ratio};
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -40,18 +40,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
 
-// Turns and the configuration mean the same by it.
-const _: () = assert!(WEIGHT == bentpipe_quic::turns::WEIGHT);
-
-/// What QUIC may have to send, as time on the link: longer than a busy machine takes to give it more.
-const AHEAD: Duration = Duration::from_millis(80);
-/// The same, bytes, at least.
-const LEAST_AHEAD: u64 = 32 << 10;
-/// Parts of that in one turn; and its limits, bytes.
-const TURNS: u64 = 8;
-const TURN: (u64, u64) = (8 << 10, 256 << 10);
-/// Part of what leaves that is taken for headers; they are a little less.
-const HEADERS: u64 = 25;
 /// A sender that could send and has not for so long has nothing to send, whatever the sum says, as
 /// where streams were reset; at least as long as a few packets take. A busy machine sends within that.
 const QUIET: Duration = Duration::from_secs(1);
@@ -60,8 +48,6 @@ const QUIET_PACKETS: f64 = 4.0 * 1500.0;
 const FEW: u64 = 256 << 10;
 /// Smaller packets may be acknowledgements, which say nothing of what is to be sent, bytes.
 const SMALL: u64 = 200;
-/// Datagrams that are about to be given to QUIC, bytes: a few packets.
-const LEAVING: usize = 8 << 10;
 /// Bytes after which older ones count half for which part of what is lost was data of streams.
 const REMEMBERED: u64 = 1 << 20;
 
@@ -309,8 +295,7 @@ impl Gate {
         let ahead = self
             .rate()
             .map_or(0.0, |rate| rate / 8.0 * AHEAD.as_secs_f64());
-        let ahead = (ahead as u64).max(LEAST_AHEAD);
-        (ahead, (ahead / TURNS).clamp(TURN.0, TURN.1))
+        turns::ahead(ahead as u64)
     }
 
     /// Waits for a turn of a stream of `subscriber`, for at most so many bytes.
@@ -386,7 +371,7 @@ impl Gate {
         let mut given = Vec::new();
         let (now, rtt, mut dropped) = (Instant::now(), self.knowledge.rtt(), 0);
         // While datagrams leave the link is busy, and who is next waits.
-        while state.closed || (state.backlog < ahead && state.outbox_bytes < LEAVING) {
+        while state.closed || (state.backlog < ahead && (state.outbox_bytes as u64) < LEAVING) {
             let Some((subscriber, next)) = state.queue.pop(now, rtt, &mut dropped) else {
                 break;
             };
