@@ -85,6 +85,7 @@ def plan(ways, scale):
             cells.append(Cell(way, loss, "outage", int(400 * scale)))
             cells.append(Cell(way, loss, "upgrade", int(100 * scale)))
             if "hub" in b.WAYS[way].boxes:
+                cells.append(Cell(way, loss, "upgrade hub", int(100 * scale)))
                 cells.append(Cell(way, loss, "no UDP", int(100 * scale)))
                 cells.append(Cell(way, loss, "never UDP", int(100 * scale)))
             for role in b.WAYS[way].boxes if way != "single" or loss == "0%" else ():
@@ -118,6 +119,8 @@ def run(cell, seed, log):
                 time.sleep(OUTAGE_S)
         elif cell.event == "upgrade":
             made[way.boxes[-1]].process.send_signal(signal.SIGUSR2)
+        elif cell.event == "upgrade hub":
+            made["hub"].process.send_signal(signal.SIGUSR2)
         elif cell.event.startswith("kill"):
             box = made[cell.event.split()[1]]
             box.kill()

@@ -8,6 +8,7 @@
 //! (`HANDED_OVER`).
 
 mod engines;
+mod overlap;
 mod successors;
 mod watch;
 
@@ -17,6 +18,7 @@ use crate::operate::control::{Control, serve_tcp};
 use crate::operate::log::LogLevel;
 use crate::operate::notify::Notify;
 use crate::operate::{SharedState, handover, log, reload};
+use crate::tunnel::known::Knowledge;
 use bentpipe_document::Diagnostics;
 use engines::Engines;
 use std::io;
@@ -24,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use successors::{Successors, inherit, upgrade};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UnixStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use watch::{self_check, watch_delivered, watch_rate, watchdog};
@@ -148,7 +150,8 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
                 Asked::Drain => break Ending::Drain,
                 Asked::End => break Ending::AtOnce,
             },
-            () = handed_over(parts.successors.as_mut()) => break Ending::HandedOver,
+            stream = handed_over(parts.successors.as_mut()) => break Ending::HandedOver(stream),
+            () = ended(&mut parts.predecessor) => parts.note_alone(),
         }
     };
     parts.end(ending, &notify, &state, &mut signals).await;
@@ -163,6 +166,8 @@ struct Parts {
     serving: JoinHandle<()>,
     metrics: Option<JoinHandle<()>>,
     successors: Option<Successors>,
+    /// The work with the process that this one has taken over from, for as long as that runs.
+    predecessor: Option<JoinHandle<()>>,
 }
 
 impl Parts {
@@ -194,9 +199,15 @@ impl Parts {
             None => Control::open(control, true).map_err(shown)?,
         };
         let serving = tokio::spawn(serving.serve(Arc::clone(state)));
-        if let Some(stream) = asking {
-            handover::ready(stream).map_err(|e| RunError::start("the running gateway", e))?;
-        }
+        let predecessor = match asking {
+            Some(mut stream) => {
+                let other = |error| RunError::start("the running gateway", error);
+                handover::ready(&mut stream).map_err(other)?;
+                let stream = stream_of(stream).map_err(other)?;
+                Some(tokio::spawn(overlap::lead(stream, engines.links())))
+            }
+            None => None,
+        };
         let estate = engines.estate();
         let successors = match estate.and_then(|estate| Successors::listen(control, estate)) {
             Ok(successors) => Some(successors),
@@ -212,7 +223,19 @@ impl Parts {
             serving,
             metrics,
             successors,
+            predecessor,
         })
+    }
+
+    /// The process has ended from which this one took over.
+    fn note_alone(&mut self) {
+        self.predecessor = None;
+        self.engines.note_alone();
+        match (&self.successors, self.engines.estate()) {
+            (Some(successors), Ok(estate)) => successors.renew(estate),
+            (Some(_), Err(error)) => tracing::warn!(%error, "sockets cannot be shared anew"),
+            (None, _) => {}
+        }
     }
 
     async fn end(
@@ -222,25 +245,40 @@ impl Parts {
         state: &SharedState,
         signals: &mut Signals,
     ) {
+        let handed_over = matches!(ending, Ending::HandedOver(_));
         // The files of these sockets are the new process' after a hand-over.
         if let Some(successors) = self.successors {
-            successors.close(ending != Ending::HandedOver).await;
+            successors.close(!handed_over).await;
         }
-        if ending != Ending::AtOnce {
-            let drain_limit = state.config().limits.drain;
-            let most = match ending {
-                Ending::HandedOver => HANDED_OVER.max(drain_limit),
-                Ending::Drain | Ending::AtOnce => drain_limit,
-            };
-            if ending == Ending::Drain {
-                notify.stopping(most);
-            } else if let Some(metrics) = self.metrics {
-                // The new process serves the metrics and takes the rate from now on.
-                metrics.abort();
+        let drain_limit = state.config().limits.drain;
+        let predecessor = self.predecessor.as_ref();
+        let has_older = || predecessor.is_some_and(|it| !it.is_finished());
+        match ending {
+            Ending::AtOnce => {}
+            Ending::Drain => {
+                notify.stopping(drain_limit);
+                self.engines.stop_accepting(false).await;
+                drain(state, drain_limit, signals, has_older).await;
             }
-            let handed_over = ending == Ending::HandedOver;
-            self.engines.stop_accepting(handed_over).await;
-            drain(state, most, signals).await;
+            Ending::HandedOver(stream) => {
+                if let Some(metrics) = self.metrics {
+                    // The new process serves the metrics and takes the rate from now on.
+                    metrics.abort();
+                }
+                let following = tokio::spawn(follow(stream, self.engines.links()));
+                self.engines.stop_accepting(true).await;
+                let mut still = Still::comes();
+                let needed = || has_older() || still.comes_to(&self.engines);
+                let most = HANDED_OVER.max(drain_limit);
+                let drained = drain(state, most, signals, needed);
+                tokio::select! {
+                    () = drained => self.engines.end_overlap().await,
+                    () = gone(&following), if self.engines.needs_successor() => {
+                        tracing::warn!("the process that has taken over is gone; this one ends");
+                    }
+                }
+                following.abort();
+            }
         }
         self.serving.abort();
         drop(self.serving.await);
@@ -253,8 +291,72 @@ impl Parts {
 /// repeated upgrades run at a time.
 const HANDED_OVER: Duration = Duration::from_secs(3600);
 
+/// The stream of a hand-over in the runtime.
+fn stream_of(stream: std::os::unix::net::UnixStream) -> io::Result<UnixStream> {
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+/// Keeps to the rate that the process says that has taken over, until that is gone.
+async fn follow(stream: std::os::unix::net::UnixStream, links: Vec<Arc<Knowledge>>) {
+    match stream_of(stream) {
+        Ok(stream) => overlap::follow(stream, links).await,
+        Err(error) => tracing::warn!(%error, "the rate is not divided with the new process"),
+    }
+}
+
+/// Waits until a task has ended.
+async fn gone(task: &JoinHandle<()>) {
+    while !task.is_finished() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until a task has ended, which never happens where there is none.
+async fn ended(task: &mut Option<JoinHandle<()>>) {
+    match task {
+        Some(task) => drop(task.await),
+        None => std::future::pending().await,
+    }
+}
+
+/// What may still come to a process that has handed over.
+struct Still {
+    /// When it ends at the latest, whatever terminals say, some of which may not be reached or be of an
+    /// earlier version.
+    until: Instant,
+    /// When nothing more was to come, but for what was on its way.
+    left: Option<Instant>,
+}
+
+impl Still {
+    fn comes() -> Still {
+        Still {
+            until: Instant::now() + TERMINALS_MOVE,
+            left: None,
+        }
+    }
+
+    fn comes_to(&mut self, engines: &Engines) -> bool {
+        let now = Instant::now();
+        match engines.is_left() {
+            true => now < *self.left.get_or_insert(now + ON_THE_WAY),
+            false => {
+                self.left = None;
+                now < self.until
+            }
+        }
+    }
+}
+
+/// Time for the terminals of a hub that has handed over to make associations with the new process: many
+/// round trips, also over a link that has just been lost for a while.
+const TERMINALS_MOVE: Duration = Duration::from_secs(30);
+/// How long what terminals have sent may take, packets that are lost and sent again included.
+const ON_THE_WAY: Duration = Duration::from_secs(3);
+
 /// Waits until another process has taken over, which never happens where none can.
-async fn handed_over(successors: Option<&mut Successors>) {
+async fn handed_over(successors: Option<&mut Successors>) -> std::os::unix::net::UnixStream {
     match successors {
         Some(successors) => successors.ready().await,
         None => std::future::pending().await,
@@ -262,14 +364,14 @@ async fn handed_over(successors: Option<&mut Successors>) {
 }
 
 /// How a run ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Ending {
     /// Resets all connections.
     AtOnce,
     /// Lets connections finish.
     Drain,
-    /// Connections may finish, and another process takes new ones.
-    HandedOver,
+    /// Connections may finish, and another process takes new ones, to which the stream leads.
+    HandedOver(std::os::unix::net::UnixStream),
 }
 
 /// Serves metrics where that is configured, in a task that serves until it is aborted.
@@ -301,8 +403,13 @@ async fn serve_metrics(
     }
 }
 
-/// Lets connections finish.
-async fn drain(state: &SharedState, most: Duration, signals: &mut Signals) {
+/// Lets connections finish, and goes on while this process is `needed` otherwise.
+async fn drain(
+    state: &SharedState,
+    most: Duration,
+    signals: &mut Signals,
+    mut needed: impl FnMut() -> bool,
+) {
     state.note_draining();
     let active = || state.counters.connections_active.get();
     tracing::info!(
@@ -310,7 +417,7 @@ async fn drain(state: &SharedState, most: Duration, signals: &mut Signals) {
         "no new connections; those that exist may finish"
     );
     let until = Instant::now() + most;
-    while active() > 0 && Instant::now() < until {
+    while (active() > 0 || needed()) && Instant::now() < until {
         tokio::select! {
             () = tokio::time::sleep(Duration::from_millis(50)) => {}
             asked = signals.next() => {

@@ -12,6 +12,7 @@ use crate::shares::{Share, Shares};
 use crate::tunnel::association::{Health, Hubs, Status};
 use crate::tunnel::codec::{self, CONNECTED, Hello, MOST_OPEN};
 use crate::tunnel::credentials::Keys;
+use crate::tunnel::known::Knowledge;
 use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender};
 use crate::usage::Holder;
@@ -272,6 +273,11 @@ impl Terminal {
     /// A socket cannot be had.
     pub(crate) fn intercept_udp(&self, plan: &Plan) -> io::Result<JoinSet<()>> {
         self.hubs.udp().listen(plan)
+    }
+
+    /// What is known of its links, `[link]` first.
+    pub(crate) fn links(&self) -> Vec<Arc<Knowledge>> {
+        self.hubs.links()
     }
 
     /// Closes the associations and makes no others; connections that are open are

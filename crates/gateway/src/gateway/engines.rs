@@ -5,7 +5,7 @@ mod listening;
 use super::RunError;
 use crate::config::{Role, control_folder};
 use crate::entry::{self, Arrival, Listener, Serving};
-use crate::hub::Hub;
+use crate::hub::{Hub, Sockets};
 use crate::intercept::{Fitness, Plan, RuleSupervisor};
 use crate::operate::SharedState;
 use crate::operate::handover::Estate;
@@ -13,6 +13,7 @@ use crate::single::Single;
 use crate::terminal::{Terminal, most};
 use crate::tunnel::association::Health;
 use crate::tunnel::codec::Hello;
+use crate::tunnel::known::Knowledge;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -50,9 +51,9 @@ impl Engines {
     ) -> Result<Engines, RunError> {
         let config = state.config();
         let takes_over = inherited.is_some();
-        let (handed, hello) = match inherited {
-            Some(estate) => (estate.listeners, estate.hello.successor()),
-            None => (Vec::new(), Hello::fresh()),
+        let (handed, sockets, hello) = match inherited {
+            Some(estate) => (estate.listeners, estate.hub, estate.hello.successor()),
+            None => (Vec::new(), Sockets::default(), Hello::fresh()),
         };
         let plan = Plan::of(&config);
         let listeners = entry::listeners(&config, plan.as_ref(), handed)
@@ -76,13 +77,8 @@ impl Engines {
                 let serving = carry(state, &terminal, listeners)?;
                 (Carrier::Terminal(terminal), serving)
             }
-            Role::Hub if takes_over => {
-                let why = "its UDP port cannot be handed over: restart it, which lets connections \
-                           finish first";
-                return Err(RunError::start("the hub", why));
-            }
             Role::Hub => {
-                let hub = Hub::start(&config, Arc::clone(state));
+                let hub = Hub::succeed(&config, Arc::clone(state), sockets);
                 let hub = hub.map_err(|error| RunError::start("the hub", error))?;
                 (Carrier::Hub(hub), Vec::new())
             }
@@ -113,8 +109,50 @@ impl Engines {
         let listeners = self.listeners.iter().map(Listener::try_clone);
         Ok(Estate {
             listeners: listeners.collect::<std::io::Result<_>>()?,
+            hub: match &self.carrier {
+                Carrier::Hub(hub) => hub.sockets()?,
+                Carrier::Single(_) | Carrier::Terminal(_) => Sockets::default(),
+            },
             hello: self.hello,
         })
+    }
+
+    /// What is known of the links into which the tunnel sends.
+    pub(super) fn links(&self) -> Vec<Arc<Knowledge>> {
+        match &self.carrier {
+            Carrier::Single(_) => Vec::new(),
+            Carrier::Terminal(terminal) => terminal.links(),
+            Carrier::Hub(hub) => hub.links(),
+        }
+    }
+
+    /// The process has ended from which this one took over.
+    pub(super) fn note_alone(&self) {
+        if let Carrier::Hub(hub) = &self.carrier {
+            hub.note_alone();
+        }
+    }
+
+    /// Whether a process that has handed over needs the one that has taken over: where that has gone, another
+    /// can have the hub's ports only when this one has ended.
+    pub(super) const fn needs_successor(&self) -> bool {
+        matches!(self.carrier, Carrier::Hub(_))
+    }
+
+    /// Whether nothing new comes to this process after a hand-over.
+    pub(super) fn is_left(&self) -> bool {
+        match &self.carrier {
+            Carrier::Hub(hub) => hub.is_left(),
+            Carrier::Single(_) | Carrier::Terminal(_) => true,
+        }
+    }
+
+    /// Tells terminals that still have an association with this process, though another one has taken over,
+    /// that it ends.
+    pub(super) async fn end_overlap(&self) {
+        if let Carrier::Hub(hub) = &self.carrier {
+            hub.drain().await;
+        }
     }
 
     /// Takes no more connections; those that exist go on. After a hand-over the
@@ -133,6 +171,7 @@ impl Engines {
         match &self.carrier {
             Carrier::Single(single) => single.stop_accepting(),
             Carrier::Terminal(_) => {}
+            Carrier::Hub(hub) if handed_over => hub.hand_over().await,
             Carrier::Hub(hub) => hub.drain().await,
         }
     }

@@ -43,7 +43,7 @@ pub(super) async fn inherit(control: &Path) -> Result<Option<(UnixStream, Estate
 /// signal disturbs it.
 pub(super) struct Successors {
     task: tokio::task::JoinHandle<()>,
-    ready: tokio::sync::mpsc::Receiver<()>,
+    ready: tokio::sync::mpsc::Receiver<UnixStream>,
     estate: Arc<Mutex<Arc<Estate>>>,
     path: PathBuf,
 }
@@ -59,9 +59,9 @@ impl Successors {
         let task = tokio::spawn(async move {
             loop {
                 match give(&listener, &shared).await {
-                    Ok(()) => {
+                    Ok(stream) => {
                         // The receiver is gone where this process ends anyway.
-                        let _ = done.send(()).await;
+                        let _ = done.send(stream).await;
                         return;
                     }
                     Err(error) => {
@@ -84,10 +84,11 @@ impl Successors {
         *self.estate.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(estate);
     }
 
-    /// Waits until another process has taken over.
-    pub(super) async fn ready(&mut self) {
-        if self.ready.recv().await.is_none() {
-            std::future::pending::<()>().await;
+    /// Waits until another process has taken over, to which the stream leads.
+    pub(super) async fn ready(&mut self) -> UnixStream {
+        match self.ready.recv().await {
+            Some(stream) => stream,
+            None => std::future::pending().await,
         }
     }
 
@@ -102,13 +103,16 @@ impl Successors {
 }
 
 /// Waits for another process, and gives it what it needs until it is ready.
-async fn give(listener: &tokio::net::UnixListener, estate: &Mutex<Arc<Estate>>) -> io::Result<()> {
+async fn give(
+    listener: &tokio::net::UnixListener,
+    estate: &Mutex<Arc<Estate>>,
+) -> io::Result<UnixStream> {
     let (stream, _) = listener.accept().await?;
     let mut stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
     tracing::info!("another process asks to take over");
     let estate = Arc::clone(&estate.lock().unwrap_or_else(PoisonError::into_inner));
-    let giving = move || handover::give(&mut stream, &estate);
+    let giving = move || handover::give(&mut stream, &estate).map(|()| stream);
     tokio::task::spawn_blocking(giving)
         .await
         .map_err(io::Error::other)?

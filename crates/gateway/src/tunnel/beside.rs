@@ -113,7 +113,7 @@ async fn watch(
         let Some(knowledge) = knowledge.upgrade() else {
             return;
         };
-        let own = knowledge.shaper().sent_bytes();
+        let own = knowledge.sent_bytes();
         let Some(all) = sent(&interfaces) else {
             // It went away, and may come back.
             others = None;

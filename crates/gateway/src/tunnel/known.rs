@@ -4,12 +4,13 @@
 //! The rate reaches its users at once: the shaper of the socket when it changes,
 //! congestion controls at their next event.
 
+use super::association::WHOLE;
 use super::shaper::Shaper;
 use crate::config::{Link, Role};
 use bentpipe_cc::PathHint;
 use bentpipe_units::{Duration as Span, Rate};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -29,6 +30,12 @@ pub struct Knowledge {
     beside: AtomicU64,
     /// The part of the rate that this may be at most.
     beside_most: f64,
+    /// The part of the rest that is this process's, in thousandths, while another process of this
+    /// gateway uses the link as well; and bytes of IP packets that such processes have sent.
+    part: AtomicU16,
+    fellows: AtomicU64,
+    /// Another process tells the rate, and has left what is beside the tunnel its part.
+    led: AtomicBool,
     /// The part of the link's rate that is used.
     share: f64,
     rtt: Duration,
@@ -71,6 +78,9 @@ impl Knowledge {
             told: AtomicU64::new(used.map_or(0, Rate::bps)),
             beside: AtomicU64::new(0),
             beside_most,
+            part: AtomicU16::new(WHOLE),
+            fellows: AtomicU64::new(0),
+            led: AtomicBool::new(false),
             share,
             rtt,
             is_one,
@@ -84,6 +94,9 @@ impl Knowledge {
 
     /// Takes a new rate of the link.
     pub fn set_rate(&self, rate: Option<Rate>) {
+        if self.led.load(Ordering::Relaxed) {
+            return;
+        }
         let used = rate.map(|rate| used(rate, self.share));
         self.told
             .store(used.map_or(0, Rate::bps), Ordering::Relaxed);
@@ -98,19 +111,53 @@ impl Knowledge {
 
     /// Leaves so much of it to traffic beside the tunnel.
     pub(super) fn note_beside(&self, rate: Rate) {
+        if self.led.load(Ordering::Relaxed) {
+            return;
+        }
         if self.beside.swap(rate.bps(), Ordering::Relaxed) != rate.bps() {
             self.settle();
         }
     }
 
-    fn settle(&self) {
+    /// Sends at this rate, which the process that has taken over tells.
+    pub(crate) fn follow(&self, rate: Option<Rate>) {
+        self.led.store(true, Ordering::Relaxed);
+        self.told
+            .store(rate.map_or(0, Rate::bps), Ordering::Relaxed);
+        self.beside.store(0, Ordering::Relaxed);
+        self.settle();
+    }
+
+    /// Uses this part of the rate, in thousandths, while other processes of this gateway have the rest.
+    pub(crate) fn use_part(&self, part: u16) {
+        if self.part.swap(part, Ordering::Relaxed) != part {
+            self.settle();
+        }
+    }
+
+    /// The rate of a process of this gateway that has this part, in thousandths.
+    pub(crate) fn part(&self, part: u16) -> Option<Rate> {
+        let of_whole = f64::from(part) / f64::from(WHOLE);
         let beside = self.beside.load(Ordering::Relaxed) as f64;
-        let left = |told: Rate| {
+        self.told().map(|told| {
             // Of a rate that has just fallen the tunnel keeps its part, too.
             let beside = beside.min(self.beside_most * told.bps_f64());
-            used(Rate::from_bps_f64(told.bps_f64() - beside), 1.0)
-        };
-        let used = self.told().map(left);
+            used(Rate::from_bps_f64(told.bps_f64() - beside), of_whole)
+        })
+    }
+
+    /// Bytes of IP packets that this process and others of this gateway have sent into the link.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.shaper.sent_bytes() + self.fellows.load(Ordering::Relaxed)
+    }
+
+    /// Notes how many of these are others'.
+    pub(crate) fn note_fellows(&self, bytes: u64) {
+        self.fellows.store(bytes, Ordering::Relaxed);
+    }
+
+    fn settle(&self) {
+        let used = self.part(self.part.load(Ordering::Relaxed));
         self.rate
             .store(used.map_or(0, Rate::bps), Ordering::Relaxed);
         self.shaper.set_rate(used);
@@ -263,6 +310,26 @@ mod tests {
         assert_eq!(knowledge.rate(), None);
         knowledge.note_beside(Rate::ZERO);
         assert_eq!(knowledge.rate(), None);
+    }
+
+    #[test]
+    fn two_processes_divide_what_is_left_of_the_rate() {
+        let rtt = Duration::from_millis(550);
+        let [new, old] = [(); 2].map(|()| Knowledge::new(Some(Rate::from_mbps(20)), rtt));
+        new.note_beside(Rate::from_mbps(4));
+        new.use_part(250);
+        assert_eq!(new.rate(), Some(Rate::from_bps(3_950_000)));
+        old.follow(new.part(750));
+        assert_eq!(old.rate(), Some(Rate::from_bps(11_850_000)));
+        // A rate that reaches the old process, too, changes nothing there.
+        old.set_rate(Some(Rate::from_mbps(40)));
+        old.note_beside(Rate::from_mbps(4));
+        assert_eq!(old.rate(), Some(Rate::from_bps(11_850_000)));
+        // An even older one has its part of that.
+        old.use_part(500);
+        assert_eq!(old.part(500), Some(Rate::from_bps(5_925_000)));
+        new.use_part(WHOLE);
+        assert_eq!(new.rate(), Some(Rate::from_bps(15_800_000)));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod resume;
 pub mod shaper;
 pub(crate) mod sharing;
 pub mod socket;
+pub(crate) mod steering;
 mod stream;
 mod target;
 pub mod transport;

@@ -309,7 +309,7 @@ impl Shaper {
     }
 
     /// Charges a batch that was sent, by `sender` where that is known.
-    pub(super) fn sent(&self, sender: Option<u64>, bytes: usize, now: Instant) {
+    pub(crate) fn sent(&self, sender: Option<u64>, bytes: usize, now: Instant) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         if !self.is_limited() {
             return;

@@ -11,6 +11,7 @@
 
 use super::coding::is_repair;
 use super::shaper::{Peer, Shaper, Turn, packet_bytes};
+use super::steering::Foreign;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SndBuf, SndBufForce};
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
@@ -70,6 +71,8 @@ pub struct ShapedSocket {
     shaper: Arc<Shaper>,
     /// Packets that repairs have restored, and QUIC has not taken yet.
     restored: Mutex<VecDeque<(RecvMeta, Box<[u8]>)>>,
+    /// Packets of other processes at the same address.
+    foreign: Foreign,
 }
 
 impl ShapedSocket {
@@ -90,6 +93,7 @@ impl ShapedSocket {
             inner,
             shaper,
             restored: Mutex::default(),
+            foreign: Foreign::default(),
         })
     }
 
@@ -97,6 +101,11 @@ impl ShapedSocket {
     #[must_use]
     pub fn shaper(&self) -> &Arc<Shaper> {
         &self.shaper
+    }
+
+    /// Packets that it leaves alone.
+    pub(super) const fn foreign(&self) -> &Foreign {
+        &self.foreign
     }
 }
 
@@ -219,7 +228,8 @@ impl AsyncUdpSocket for ShapedSocket {
             return Poll::Ready(Ok(restored));
         }
         let received = ready!(self.inner.poll_recv(cx, buffers, meta))?;
-        for (buffer, meta) in buffers.iter().zip(meta.iter()).take(received) {
+        for (buffer, meta) in buffers.iter_mut().zip(meta.iter()).take(received) {
+            self.foreign.blank(&mut buffer[..meta.len], meta.stride);
             self.look(buffer, meta);
         }
         Poll::Ready(Ok(received))

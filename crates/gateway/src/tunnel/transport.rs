@@ -12,6 +12,7 @@ use super::resume::{self, Memory};
 use super::shaper::Shaper;
 use super::sharing::Gate;
 use super::socket::ShapedSocket;
+use super::steering::ID_LENGTH;
 use super::verified::Verified;
 use crate::config::{Bind, Config, Tunnel};
 use crate::operate::SharedState;
@@ -40,27 +41,43 @@ const PACKETS_AN_ACK: u32 = 9;
 /// Datagrams that have arrived and that this process has not taken yet, bytes: a busy machine takes a
 /// while. The oldest are dropped.
 const DATAGRAMS_RECEIVED: usize = 4 << 20;
-/// Length of the connection ids, bytes.
-const ID_LENGTH: usize = 8;
 /// Connections of the hub whose peer is not yet known; more are not answered.
 pub(crate) const HALF_OPEN: usize = 64;
 /// Those of one address: a terminal makes as many at once over the fallback, and one address cannot
 /// keep the others out.
 pub(crate) const HALF_OPEN_SHARE: usize = HALF_OPEN / 2;
 
-/// Binds the UDP socket; an IPv6 wildcard takes IPv4 as well.
+/// Binds the UDP socket of a hub; an IPv6 wildcard takes IPv4 as well. A later process may bind
+/// [beside](bind_beside) it.
 ///
 /// # Errors
-/// The address cannot be bound.
+/// The address cannot be bound, or another process has it.
 pub fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
-    bind_at(address, None)
+    // A socket that is not shared finds out whether the address is free: of those that are,
+    // there may be several, also of gateways that have nothing to do with each other.
+    let alone = bind_socket(address, None, false)?;
+    let address = alone.local_addr()?;
+    drop(alone);
+    bind_beside(address)
 }
 
-/// As [`bind`], so that packets leave where `at` says.
+/// Binds a UDP socket of a hub at an address that an older process of the same hub has as well.
 ///
 /// # Errors
-/// As [`bind`]; there is no such interface, or the address is of another kind.
+/// The address cannot be bound, or has a socket that is not shared.
+pub fn bind_beside(address: SocketAddr) -> io::Result<UdpSocket> {
+    bind_socket(address, None, true)
+}
+
+/// Binds the UDP socket of a terminal, so that packets leave where `at` says.
+///
+/// # Errors
+/// The address cannot be bound; there is no such interface, or the address is of another kind.
 pub(super) fn bind_at(address: SocketAddr, at: Option<&Bind>) -> io::Result<UdpSocket> {
+    bind_socket(address, at, false)
+}
+
+fn bind_socket(address: SocketAddr, at: Option<&Bind>, shared: bool) -> io::Result<UdpSocket> {
     let address = match at {
         Some(Bind::Address(own)) => SocketAddr::new(*own, address.port()),
         _ => address,
@@ -79,6 +96,7 @@ pub(super) fn bind_at(address: SocketAddr, at: Option<&Bind>) -> io::Result<UdpS
     if let Some(Bind::Interface(name)) = at {
         socket.bind_device(Some(name.as_bytes()))?;
     }
+    socket.set_reuse_port(shared)?;
     socket.bind(&address.into())?;
     socket.set_nonblocking(true)?;
     Ok(socket.into())

@@ -5,6 +5,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "processes take time")]
 
+mod hub;
+
 use bentpipe_gateway::operate::client;
 use bentpipe_gateway::tunnel::keys::Identity;
 use std::fs;

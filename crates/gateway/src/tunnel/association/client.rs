@@ -6,7 +6,7 @@ use super::claims::Claims;
 use super::tails::Tails;
 use super::uplink::Uplink;
 use super::{
-    Close, HANDSHAKE, Health, Status, backup::Backup, heartbeat, split, throttle::Throttle,
+    Close, HANDSHAKE, Health, Notice, Status, backup::Backup, heartbeat, split, throttle::Throttle,
 };
 use crate::CloseReason;
 use crate::config::{HubAddress, Tunnel};
@@ -85,6 +85,8 @@ struct Shared {
     relaxed: AtomicBool,
     /// It does not any more.
     hurry: Notify,
+    /// The hub's process has handed over: its successor is another client's.
+    handed_over: AtomicBool,
 }
 
 /// The sockets of IPv4 and IPv6, made when an address of their kind is tried.
@@ -159,6 +161,7 @@ impl Client {
             suspect,
             relaxed: AtomicBool::new(false),
             hurry: Notify::new(),
+            handed_over: AtomicBool::new(false),
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
@@ -196,6 +199,37 @@ impl Client {
         if self.shared.relaxed.swap(relaxed, Ordering::Relaxed) && !relaxed {
             self.shared.hurry.notify_one();
         }
+    }
+
+    /// Whether the hub's process has handed over. The association goes on with what is open, and none
+    /// follows it.
+    pub(super) fn is_handed_over(&self) -> bool {
+        self.shared.handed_over.load(Ordering::Relaxed)
+    }
+
+    /// Lets the association end with the process that it is with. The fallback would lead to the other.
+    pub(super) fn finish(&self) {
+        self.shared.handed_over.store(true, Ordering::Relaxed);
+        if let [_, backup] = &self.tasks[..] {
+            backup.abort();
+        }
+        self.shared.status.send_modify(|status| {
+            status.fall_back(false, false);
+        });
+    }
+
+    /// Tells the process that has handed over that nothing new comes to it.
+    pub(super) fn tell_moved(&self) {
+        if let Some(current) = self.shared.current.borrow().clone() {
+            tokio::spawn(async move {
+                let _ = heartbeat::send(&current.connection, Notice::HandedOver).await;
+            });
+        }
+    }
+
+    /// Whether it has ended, and none follows.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_handed_over() && self.shared.current.borrow().is_none()
     }
 
     /// Bytes that have arrived over QUIC, and the association that brought them; `None` without one.
@@ -362,6 +396,13 @@ async fn keep(shared: Arc<Shared>) {
             }
             Err(lost) => lost,
         };
+        if shared.handed_over.load(Ordering::Relaxed) {
+            tracing::info!(hub = %shared.target.hub(), "the hub's old process has ended");
+            shared.status.send_modify(|status| {
+                status.enter(Health::Down);
+            });
+            return;
+        }
         if lost.replaced {
             wait = REPLACED;
         }
@@ -445,6 +486,12 @@ impl Shared {
                 let _ = self.suspect.try_send(direction);
             }
             listed.note_draining(beat.drains);
+            if beat.handed_over && !self.handed_over.swap(true, Ordering::Relaxed) {
+                tracing::info!(hub = %self.target.hub(), "the hub has handed over to another process");
+                made.give_back_address();
+                // The hubs look at their state.
+                self.status.send_modify(|_| {});
+            }
             let health = match (beat.drains, outage) {
                 (true, _) => Health::Draining,
                 (false, true) => Health::Outage,

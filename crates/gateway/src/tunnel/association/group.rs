@@ -106,6 +106,30 @@ impl Group {
         }
     }
 
+    /// Whether the hub has handed over to another process of it.
+    pub(super) fn is_handed_over(&self) -> bool {
+        self.clients().iter().any(Client::is_handed_over)
+    }
+
+    /// Lets the associations end with the process that they are with.
+    pub(super) fn finish(&self) {
+        for client in self.clients() {
+            client.finish();
+        }
+    }
+
+    /// Tells the process that has handed over that nothing new comes to it.
+    pub(super) fn tell_moved(&self) {
+        for client in self.clients() {
+            client.tell_moved();
+        }
+    }
+
+    /// Whether all have ended, and none follows.
+    pub(super) fn is_over(&self) -> bool {
+        self.clients().iter().all(Client::is_over)
+    }
+
     /// Gives up what stands with a hub whose key is not among `keys`.
     pub(super) fn hold_to(&self, keys: &Keys) {
         for client in self.clients() {

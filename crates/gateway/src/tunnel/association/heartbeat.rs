@@ -18,7 +18,7 @@ const PAYLOAD: &[u8] = &[0];
 /// What a box has to say, as the content of a stream of its own. A box of an earlier version reads
 /// those that it does not know, and ignores them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notice {
+pub(crate) enum Notice {
     /// UDP to the other box may be throttled.
     Throttled = 1,
     /// This box is about to stop, and takes no new connections.
@@ -27,6 +27,10 @@ pub(super) enum Notice {
     Part = 3,
     /// This box reads repairs, and has restored so many packets: see [`send_restored`].
     Restored = 4,
+    /// Another process of the hub has taken over: new connections go over a new association, which
+    /// leads there. This one goes on with those that are open, and takes new ones until then. The
+    /// terminal says the same when it opens no more.
+    HandedOver = 5,
 }
 
 /// Most bytes of a notice.
@@ -45,6 +49,8 @@ pub(super) struct Beat {
     pub(super) warned: bool,
     /// True once the other box has said that it is about to stop.
     pub(super) drains: bool,
+    /// True once the other box has said that new connections go to another process of the hub.
+    pub(super) handed_over: bool,
     /// The part of the rate at which the other box wants this one to send, in thousandths.
     pub(super) part: u16,
     /// Packets of this box that the other one has restored; `None` where it does not read repairs.
@@ -107,7 +113,8 @@ pub(super) async fn keep(
     let mut pulse = Pulse::new(Instant::now(), connection.stats().udp_rx.datagrams);
     let (mut looked, mut look) = (Instant::now(), Instant::now());
     let mut notices = JoinSet::new();
-    let (mut warned, mut drains, mut part, mut restored) = (false, false, WHOLE, None);
+    let (mut warned, mut drains, mut handed_over) = (false, false, false);
+    let (mut part, mut restored) = (WHOLE, None);
     loop {
         tokio::select! {
             error = connection.closed() => return error,
@@ -131,6 +138,7 @@ pub(super) async fn keep(
                 if let Ok(Ok(Ok(notice))) = read {
                     warned |= notice[..] == [Notice::Throttled as u8];
                     drains |= notice[..] == [Notice::Drains as u8];
+                    handed_over |= notice[..] == [Notice::HandedOver as u8];
                     if let [kind, high, low] = notice[..] && kind == Notice::Part as u8 {
                         part = u16::from_be_bytes([high, low]).clamp(1, WHOLE);
                     }
@@ -165,6 +173,7 @@ pub(super) async fn keep(
             late: verdict.late,
             warned: std::mem::take(&mut warned),
             drains,
+            handed_over,
             part,
             restored,
             stats,

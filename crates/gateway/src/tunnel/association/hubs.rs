@@ -3,7 +3,8 @@
 //! All of them stand, so that each hub's health is known and a change costs no round trip; those that
 //! are not in use carry heartbeats only. They share the rate of the link and the memory. Which one
 //! takes new connections is decided in [`choice`](super::choice); what is open stays with the hub
-//! that it was opened at.
+//! that it was opened at. A hub that hands over to another process gets associations with that one, too,
+//! and the ones before end with the old process.
 
 use super::choice::{Seen, choose};
 use super::claims::Claims;
@@ -17,6 +18,7 @@ use crate::config::{Config, Tunnel};
 use crate::operate::SharedState;
 use crate::tunnel::codec::Hello;
 use crate::tunnel::credentials::{Credentials, Keys};
+use crate::tunnel::known::Knowledge;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::udp::Entrance;
 use std::collections::HashMap;
@@ -31,6 +33,8 @@ use tokio::task::JoinHandle;
 const START: Duration = Duration::from_secs(3);
 /// How often the link is divided among hubs that send at the same time.
 const DIVIDED: Duration = Duration::from_millis(500);
+/// How long associations with a process that has handed over are kept: longer than it keeps them.
+const OLD: Duration = Duration::from_secs(2 * 3600);
 /// Longest time until the hubs are shown anew.
 const SHOWN: Duration = Duration::from_secs(1);
 
@@ -60,7 +64,7 @@ struct Entry {
     status: watch::Receiver<Status>,
     /// Tells of its changes.
     follower: JoinHandle<()>,
-    /// When it was taken off the list, if it was.
+    /// When it was taken off the list, or its process handed over.
     retired: Option<Instant>,
 }
 
@@ -149,6 +153,14 @@ impl Hubs {
         self.shared.status.subscribe()
     }
 
+    /// What is known of its links, `[link]` first.
+    pub(crate) fn links(&self) -> Vec<Arc<Knowledge>> {
+        let uplinks = self.shared.common.uplinks.iter();
+        uplinks
+            .map(|it| Arc::clone(it.sending.knowledge()))
+            .collect()
+    }
+
     /// The flows of UDP.
     pub(crate) fn udp(&self) -> &Arc<Entrance> {
         &self.shared.common.entrance
@@ -209,6 +221,7 @@ impl Drop for Hubs {
 /// Keeps the best hub in use until it is cancelled.
 async fn choose_always(shared: Arc<Shared>) {
     loop {
+        shared.follow_handed_over();
         let again = shared.choose();
         let shown = Instant::now() + SHOWN;
         let next = again.map_or(shown, |again| again.min(shown));
@@ -242,26 +255,33 @@ async fn divide(shared: Arc<Shared>) {
         let groups = shared.groups();
         let millis = u64::try_from(last.elapsed().as_millis()).unwrap_or(u64::MAX);
         last = Instant::now();
+        // Two processes of a hub divide its part between them.
+        let is_first = |(at, group): &(usize, &Arc<Group>)| {
+            !groups[..*at].iter().any(|it| it.hub() == group.hub())
+        };
+        let hubs = groups.iter().enumerate().filter(is_first);
+        let hubs: Vec<_> = hubs.map(|(_, group)| group.hub()).collect();
         let mut now = HashMap::new();
         // Each WAN has a rate of its own, which all hubs share.
         for link in 0..links {
-            let clients: Vec<_> = groups
-                .iter()
-                .filter_map(|it| it.clients().get(link))
-                .collect();
-            let rate = |client: &&Client| {
+            let of_hub = |hub| {
+                let of_hub = groups.iter().filter(move |it| it.hub() == hub);
+                of_hub.filter_map(move |it| it.clients().get(link))
+            };
+            let mut rate = |client: &Client| {
                 let (id, bytes) = client.arrived()?;
                 now.insert(id, bytes);
                 let more = bytes.saturating_sub(before.get(&id).copied().unwrap_or(bytes));
                 Some(1000 * more / millis.max(1))
             };
-            let rates: Vec<u64> = clients
-                .iter()
-                .map(rate)
-                .map(Option::unwrap_or_default)
-                .collect();
-            for (client, part) in clients.iter().zip(split(&rates)) {
-                client.tell_part(part);
+            let mut rates = Vec::new();
+            for hub in &hubs {
+                rates.push(of_hub(*hub).filter_map(&mut rate).sum());
+            }
+            for (hub, part) in hubs.iter().zip(split(&rates)) {
+                for client in of_hub(*hub) {
+                    client.tell_part(part);
+                }
             }
         }
         before = now;
@@ -286,6 +306,26 @@ impl Shared {
         Some(Arc::clone(&other.group))
     }
 
+    /// Makes associations with the new process of a hub that has handed over, and forgets those
+    /// with old ones that have ended.
+    fn follow_handed_over(self: &Arc<Shared>) {
+        let config = self.common.state.config();
+        let Some(tunnel) = &config.tunnel else { return };
+        let mut hubs = self.lock();
+        let leaves = |it: &Entry| it.retired.is_none() && it.group.is_handed_over();
+        while let Some(at) = hubs.iter().position(leaves) {
+            let old = &mut hubs[at];
+            old.group.finish();
+            let since = *old.retired.insert(Instant::now());
+            let group = Arc::clone(&old.group);
+            let successor = Group::start(tunnel, group.hub(), &self.common);
+            hubs.insert(at, Entry::start(successor, &self.changed));
+            tokio::spawn(Arc::clone(self).retire(group, since, OLD));
+        }
+        let current = Arc::clone(&self.current.borrow());
+        hubs.retain(|it| Arc::ptr_eq(&it.group, &current) || !it.group.is_over());
+    }
+
     /// Puts the best hub in use and shows them all; returns when there may be a better one.
     fn choose(&self) -> Option<Instant> {
         let now = Instant::now();
@@ -304,12 +344,17 @@ impl Shared {
             return None;
         };
         if !Arc::ptr_eq(&chosen.group, &current) {
-            if hubs.len() > 1 {
-                let hub = chosen.group.hub();
-                tracing::info!(%hub, instead_of = %current.hub(), "new connections go to another hub");
+            let (hub, before) = (chosen.group.hub(), current.hub());
+            if hub == before {
+                tracing::info!(%hub, "new connections go to the hub's new process");
+            } else {
+                tracing::info!(%hub, instead_of = %before, "new connections go to another hub");
             }
             self.common.state.counters.hubs_changed.increment();
             self.current.send_replace(Arc::clone(&chosen.group));
+            if current.is_handed_over() {
+                current.tell_moved();
+            }
         }
         self.common.entrance.prefer(chosen.group.owner());
         self.status.send_if_modified(|shown| {
@@ -330,6 +375,7 @@ impl Shared {
     /// Takes another configuration: keys, and the list of hubs. What is open at a hub that is no longer
     /// in it may finish, for as long as at a stop.
     fn renew(self: &Arc<Shared>, config: &Config, tunnel: &Tunnel) {
+        self.follow_handed_over();
         if let Some(keys) = self.common.credentials.renew(tunnel) {
             for group in self.groups() {
                 group.hold_to(&keys);
@@ -338,7 +384,8 @@ impl Shared {
         let mut hubs = self.lock();
         let mut old = std::mem::take(&mut *hubs);
         for hub in &tunnel.hubs {
-            let kept = old.iter().position(|entry| entry.group.hub() == hub);
+            let is_kept = |it: &Entry| it.group.hub() == hub && !it.group.is_handed_over();
+            let kept = old.iter().position(is_kept);
             let mut entry = match kept {
                 Some(at) => old.swap_remove(at),
                 None => {
@@ -362,7 +409,7 @@ impl Shared {
         self.changed.notify_one();
     }
 
-    /// Ends the association with a hub that was taken off the list, unless it is on it again by then.
+    /// Ends the association with a hub that was taken off the list, or whose process has handed over, unless it is on it again by then.
     async fn retire(self: Arc<Shared>, group: Arc<Group>, since: Instant, drain: Duration) {
         tokio::time::sleep(drain).await;
         {

@@ -21,12 +21,14 @@ mod tails;
 mod throttle;
 mod uplink;
 
+pub(crate) use heartbeat::Notice;
 pub use hubs::Hubs;
 pub(crate) use opening::Openable;
 pub(in crate::tunnel) use opening::progress;
 pub(crate) use pulse::Lost;
 pub use server::{Association, Server};
 pub(crate) use server::{Associations, Common, SWITCH};
+pub(crate) use split::{WHOLE, split};
 
 use quinn::{ConnectionError, VarInt};
 use std::time::{Duration, Instant};

@@ -16,6 +16,7 @@ use crate::tunnel::known::Knowledge;
 use crate::tunnel::moving::{Streams, Tag};
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::socket::ShapedSocket;
+use crate::tunnel::steering::Seat;
 use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
 use crate::udp::{self, Exit};
@@ -55,6 +56,8 @@ pub struct Association {
     budget: Arc<Budget>,
     streams: Arc<Streams>,
     path: Arc<bond::Path>,
+    /// The terminal sends new connections elsewhere.
+    moved: Arc<AtomicBool>,
 }
 
 impl Association {
@@ -102,10 +105,14 @@ struct Shared {
     associations: Associations,
     accepted: mpsc::Sender<Association>,
     state: Arc<SharedState>,
-    /// It is about to stop.
-    stops: AtomicBool,
+    /// It takes no more associations.
+    refuses: AtomicBool,
+    /// What terminals are told that come from now on.
+    notice: Mutex<Option<Notice>>,
     /// What the next handshake is made with, which a reload changes.
     server: Mutex<ServerConfig>,
+    /// Another handle of the socket.
+    seat: Seat,
     sending: Sending,
     /// The number of this process.
     process: u64,
@@ -134,8 +141,6 @@ fn server_config(keys: &Keys) -> io::Result<ServerConfig> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common<'a> {
     pub(crate) credentials: &'a Credentials,
-    /// The first byte of connection ids.
-    pub(crate) instance: u8,
     /// The number of this process, which no earlier one had.
     pub(crate) process: u64,
     pub(crate) state: &'a Arc<SharedState>,
@@ -160,20 +165,19 @@ impl Associations {
 }
 
 impl Server {
-    /// Begins to listen on `socket`; new associations come out of the channel, and flows of UDP go where
+    /// Begins to listen at `seat`; new associations come out of the channel, and flows of UDP go where
     /// the policy allows. It is called in a runtime of tokio.
     ///
     /// # Errors
     /// The key is unusable, or the socket is.
     pub(crate) fn start(
         config: &Config,
-        socket: std::net::UdpSocket,
+        seat: Seat,
         sending: Sending,
         common: Common<'_>,
     ) -> io::Result<(Server, mpsc::Receiver<Association>)> {
         let Common {
             credentials,
-            instance,
             process,
             state,
             policy,
@@ -183,9 +187,9 @@ impl Server {
         let (accepted, associations) = mpsc::channel(HALF_OPEN);
         let shaper = sending.knowledge().shaper();
         let (endpoint, socket) = transport::endpoint(
-            socket,
+            seat.socket.try_clone()?,
             &keys.identity,
-            instance,
+            seat.instance,
             Some(server.clone()),
             shaper,
         )?;
@@ -193,6 +197,7 @@ impl Server {
             endpoint,
             socket,
             server: Mutex::new(server),
+            seat,
             sending,
             process,
             policy: policy.clone(),
@@ -202,7 +207,8 @@ impl Server {
             shares: Shares::new(HALF_OPEN_SHARE, 0),
             associations: Associations::default(),
             state: Arc::clone(state),
-            stops: AtomicBool::new(false),
+            refuses: AtomicBool::new(false),
+            notice: Mutex::default(),
             accepted,
         });
         let task = tokio::spawn(listen(Arc::clone(&shared)));
@@ -246,7 +252,7 @@ impl Server {
     /// The key is unusable: all stays as it was.
     pub(crate) fn hold_to(&self, keys: &Keys) -> io::Result<()> {
         let server = server_config(keys)?;
-        if !self.shared.stops.load(Ordering::SeqCst) {
+        if !self.shared.refuses.load(Ordering::SeqCst) {
             self.shared.endpoint.set_server_config(Some(server.clone()));
         }
         *self.shared.server() = server;
@@ -261,30 +267,44 @@ impl Server {
 
     /// Accepts no more associations; established ones continue.
     pub fn refuse(&self) {
+        self.shared.refuses.store(true, Ordering::SeqCst);
         self.shared.endpoint.set_server_config(None);
     }
 
-    /// Lets all terminals know that this hub is about to stop. Returns when those that can be reached
-    /// know it, and have had time to act on it, or after `most`.
-    pub(crate) async fn announce_stop(&self, most: Duration) {
-        // Those that come from now on are told as they come.
-        self.shared.stops.store(true, Ordering::SeqCst);
+    /// Where it listens, and the first byte of its connection ids.
+    pub(crate) fn seat(&self) -> &Seat {
+        &self.shared.seat
+    }
+
+    /// Leaves their packets to older processes at the same address.
+    pub(crate) fn leave_to(&self, older: &[Seat]) {
+        let instances: Vec<u8> = older.iter().map(|seat| seat.instance).collect();
+        self.shared.socket.foreign().leave(&instances);
+    }
+
+    /// Leaves all but the packets of its own associations to other processes at the same address.
+    pub(crate) fn keep_own(&self) {
+        let foreign = self.shared.socket.foreign();
+        foreign.keep(self.shared.seat.instance);
+    }
+
+    /// Whether all terminals have said that they send new connections to another process.
+    pub(crate) fn have_moved(&self) -> bool {
+        let associations = self.associations();
+        let moved = |it: &Association| it.moved.load(Ordering::Relaxed);
+        associations.iter().all(moved)
+    }
+
+    /// Tells all terminals, and those that come from now on. Returns how many there were when each knows
+    /// it, or is lost.
+    pub(crate) async fn announce(&self, notice: Notice) -> usize {
+        *self.shared.notice() = Some(notice);
+        let associations = self.associations();
         let mut telling = JoinSet::new();
-        for association in self.associations() {
-            telling.spawn(async move {
-                let connection = association.connection;
-                heartbeat::send(&connection, Notice::Drains).await
-            });
+        for Association { connection, .. } in associations {
+            telling.spawn(async move { heartbeat::send(&connection, notice).await });
         }
-        if telling.is_empty() {
-            return;
-        }
-        let told = async {
-            while telling.join_next().await.is_some() {}
-            tokio::time::sleep(SWITCH).await;
-        };
-        // Those that are not reached find out when their connections are refused.
-        let _ = tokio::time::timeout(most, told).await;
+        telling.join_all().await.len()
     }
 
     /// Closes all associations; streams that are open are cut.
@@ -381,10 +401,15 @@ async fn greet(
         hello,
         gate,
         budget: Arc::clone(sending.budget()),
+        moved: Arc::default(),
     })
 }
 
 impl Shared {
+    fn notice(&self) -> std::sync::MutexGuard<'_, Option<Notice>> {
+        self.notice.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn server(&self) -> std::sync::MutexGuard<'_, ServerConfig> {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -418,9 +443,10 @@ impl Shared {
         let (peer, address) = (association.peer, association.address());
         tracing::info!(%peer, %address, rtt = ?connection.rtt(), "associated with a terminal");
         self.replace(&association);
-        if self.stops.load(Ordering::SeqCst) {
+        let notice = *self.notice();
+        if let Some(notice) = notice {
             let connection = connection.clone();
-            tokio::spawn(async move { heartbeat::send(&connection, Notice::Drains).await });
+            tokio::spawn(async move { heartbeat::send(&connection, notice).await });
         }
         if self.accepted.send(association.clone()).await.is_err() {
             connection.close(Close::Stopping.code(), &[]);
@@ -449,6 +475,9 @@ impl Shared {
         let lost = heartbeat::keep(&connection, take, |beat| {
             listed.note_lost(beat.lost);
             tails.see(&beat);
+            if beat.handed_over {
+                association.moved.store(true, Ordering::Relaxed);
+            }
             let part = f64::from(beat.part) / f64::from(split::WHOLE);
             association
                 .gate

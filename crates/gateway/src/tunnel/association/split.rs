@@ -7,7 +7,7 @@
 //! much as a hub uses and as much again, up to an equal part, and the rest for the one that uses most.
 
 /// The whole rate, in thousandths.
-pub(super) const WHOLE: u16 = 1000;
+pub(crate) const WHOLE: u16 = 1000;
 /// The least part of a hub that uses some of the link.
 const LEAST: u64 = 100;
 /// Bytes a second that heartbeats stay below.
@@ -15,7 +15,7 @@ const IDLE: u64 = 2_000;
 
 /// The parts of hubs from which so many bytes a second arrive, in thousandths. Those that send nothing
 /// are not limited, so that they may begin.
-pub(super) fn split(arrives: &[u64]) -> Vec<u16> {
+pub(crate) fn split(arrives: &[u64]) -> Vec<u16> {
     let total: u64 = arrives.iter().sum();
     let is_active = |bytes: u64| bytes > IDLE.max(total / 100);
     let active = arrives.iter().filter(|bytes| is_active(**bytes)).count() as u64;

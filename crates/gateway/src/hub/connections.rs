@@ -1,73 +1,49 @@
-//! The hub: on the Internet's side of the satellite, it connects to servers on
-//! behalf of its terminals' clients.
+//! The connections of clients at the hub: each is read its request, connected to its server, and carried.
 
-use crate::config::{Config, Tunnel};
 use crate::operate::SharedState;
 use crate::operate::records::Record;
 use crate::policy::Policy;
 use crate::relay::{self, Closed, Dialer, Meter, Timeouts, Toward};
 use crate::terminal::most;
-use crate::tunnel::association::{Association, Associations, Common, HANDSHAKE, SWITCH, Server};
+use crate::tunnel::association::{Association, Associations};
 use crate::tunnel::bond::{Bonds, Joined, Path};
 use crate::tunnel::budget::Budget;
 use crate::tunnel::codec::{self, CONNECTED, MOST_OPEN, Request, Resume, Subflow};
-use crate::tunnel::credentials::{Credentials, Keys};
-use crate::tunnel::fallback::{Accepted, Listener, Settings, measure};
+use crate::tunnel::credentials::Keys;
+use crate::tunnel::fallback::measure;
 use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::{self, Streams};
 use crate::tunnel::sharing::Subscriber;
-use crate::tunnel::transport::Sending;
-use crate::tunnel::{Receiver, Sender, transport};
+use crate::tunnel::{Receiver, Sender};
 use crate::usage::Holder;
 use crate::{CloseReason, Open};
 use bytes::{Bytes, BytesMut};
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinHandle, JoinSet};
-
-/// Longest time for telling the terminals that the hub stops.
-const ANNOUNCE: Duration = Duration::from_secs(5);
-
-/// A running hub: the box on the Internet's side.
-#[derive(Debug)]
-pub struct Hub {
-    /// One for each WAN of its terminals, `[link]` first.
-    fronts: Vec<Front>,
-    engine: Arc<Engine>,
-    tasks: Vec<JoinHandle<()>>,
-}
-
-/// Where terminals arrive over one WAN.
-#[derive(Clone, Debug)]
-struct Front {
-    server: Arc<Server>,
-    fallback: Option<Arc<Listener>>,
-}
+use tokio::task::JoinSet;
 
 /// State shared by all connections of all terminals.
 #[derive(Debug)]
-struct Engine {
-    state: Arc<SharedState>,
-    outage: Duration,
-    dialer: Dialer,
-    timeouts: Timeouts,
-    policy: Policy,
+pub(super) struct Engine {
+    pub(super) state: Arc<SharedState>,
+    pub(super) outage: Duration,
+    pub(super) dialer: Dialer,
+    pub(super) timeouts: Timeouts,
+    pub(super) policy: Policy,
     /// No new connections are taken.
-    refuses: watch::Sender<bool>,
+    pub(super) refuses: watch::Sender<bool>,
     /// Those of each WAN.
-    terminals: Vec<Associations>,
-    bonds: Arc<Bonds>,
-    budget: Arc<Budget>,
+    pub(super) terminals: Vec<Associations>,
+    pub(super) bonds: Arc<Bonds>,
+    pub(super) budget: Arc<Budget>,
     /// The keys of the terminals that are served.
-    keys: watch::Sender<Arc<Keys>>,
+    pub(super) keys: watch::Sender<Arc<Keys>>,
 }
 
 /// How a connection reaches the hub.
-enum Way {
+pub(super) enum Way {
     /// By a stream of QUIC, with its index.
     Quic(Arc<Streams>, u64),
     /// By a connection of the fallback.
@@ -77,261 +53,16 @@ enum Way {
 }
 
 /// A connection of a terminal that has reached the hub.
-struct Reached {
-    sender: Sender,
-    receiver: Receiver,
-    terminal: PublicKey,
-    way: Way,
-    path: Arc<Path>,
-}
-
-impl Hub {
-    /// Begins to serve terminals. It is called in a runtime of tokio.
-    ///
-    /// # Errors
-    /// A key is unusable, or the address is taken.
-    pub fn start(config: &Config, state: Arc<SharedState>) -> io::Result<Hub> {
-        let address = config.tunnel.as_ref().map(|tunnel| tunnel.listen);
-        let address = address.ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
-        Hub::start_on(config, state, transport::bind(address)?, 0)
-    }
-
-    /// As [`Hub::start`], on a UDP socket that is bound. `instance` is the first byte
-    /// of its connection ids.
-    ///
-    /// # Errors
-    /// As [`Hub::start`].
-    pub fn start_on(
-        config: &Config,
-        state: Arc<SharedState>,
-        socket: std::net::UdpSocket,
-        instance: u8,
-    ) -> io::Result<Hub> {
-        let tunnel = config
-            .tunnel
-            .as_ref()
-            .ok_or_else(|| io::Error::other("a hub needs `[tunnel]`"))?;
-        let credentials = Credentials::new(Keys::read(tunnel).map_err(io::Error::other)?);
-        let policy = Policy::new(config.policy.clone(), config.role);
-        let bonds = Bonds::new(tunnel.outage);
-        let common = Common {
-            credentials: &credentials,
-            instance,
-            process: bonds.hub(),
-            state: &state,
-            policy: &policy,
-        };
-        let mut sendings = Sending::all(config, tunnel, &state)?.into_iter();
-        let first = sendings
-            .next()
-            .map(|sending| (config.clone(), socket, sending));
-        let mut links = Vec::from_iter(first);
-        for (wan, sending) in config.wans.iter().zip(sendings) {
-            let address = SocketAddr::new(tunnel.listen.ip(), wan.port);
-            links.push((config.over(wan), transport::bind(address)?, sending));
-        }
-        let (mut servers, mut arriving) = (Vec::new(), Vec::new());
-        for (config, socket, sending) in links {
-            let (server, associations) = Server::start(&config, socket, sending, common)?;
-            servers.push((Arc::new(server), config));
-            arriving.push(associations);
-        }
-        let (server, _) = servers
-            .first()
-            .ok_or_else(|| io::Error::other("a hub has a link"))?;
-        let engine = Arc::new(Engine {
-            state,
-            outage: tunnel.outage,
-            dialer: Dialer::default(),
-            timeouts: Timeouts::default(),
-            policy: Policy::new(config.policy.clone(), config.role),
-            refuses: watch::Sender::new(false),
-            terminals: servers
-                .iter()
-                .map(|(server, _)| server.terminals())
-                .collect(),
-            bonds,
-            budget: Arc::clone(server.budget()),
-            keys: watch::Sender::new(credentials.now()),
-        });
-        let mut fronts = Vec::new();
-        for (server, config) in servers {
-            let fallback = match tunnel.fallback {
-                true => Some(Arc::new(fall_back(&engine, &config, tunnel, &server)?)),
-                false => None,
-            };
-            fronts.push(Front { server, fallback });
-        }
-        let mut tasks: Vec<_> = arriving
-            .into_iter()
-            .map(|associations| tokio::spawn(arrive(Arc::clone(&engine), associations)))
-            .collect();
-        tasks.push(tokio::spawn(follow(
-            Arc::clone(&engine),
-            credentials,
-            fronts.clone(),
-        )));
-        Ok(Hub {
-            fronts,
-            engine,
-            tasks,
-        })
-    }
-
-    /// The established associations.
-    #[must_use]
-    pub fn associations(&self) -> Vec<Association> {
-        let fronts = self.fronts.iter();
-        fronts.flat_map(|it| it.server.associations()).collect()
-    }
-
-    /// The UDP address that it listens on for `[link]`.
-    ///
-    /// # Errors
-    /// The socket is gone.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        let front = self.fronts.first();
-        front.map_or_else(
-            || Err(io::ErrorKind::NotFound.into()),
-            |it| it.server.address(),
-        )
-    }
-
-    /// Lets the terminals know that this hub is about to stop, so that they send new connections
-    /// elsewhere, and then takes no more: see [`Hub::refuse`]. It takes a few seconds at most, in
-    /// which new connections are still served.
-    pub async fn drain(&self) {
-        let begin = Instant::now();
-        // Where only TLS reaches this hub, no word does: the handshakes that fail from now on tell it,
-        // while requests on connections that are made already are served.
-        let mut by_tls = false;
-        let mut announcing = JoinSet::new();
-        for Front { server, fallback } in self.fronts.clone() {
-            if let Some(fallback) = fallback {
-                fallback.refuse();
-                by_tls |= fallback.has_connections();
-            }
-            announcing.spawn(async move { server.announce_stop(ANNOUNCE).await });
-        }
-        announcing.join_all().await;
-        if by_tls {
-            tokio::time::sleep(SWITCH.saturating_sub(begin.elapsed())).await;
-        }
-        self.refuse();
-    }
-
-    /// Accepts no more associations and connections; open ones continue. A new connection is cut at
-    /// once, on established associations and on the idle connections of the fallback.
-    pub fn refuse(&self) {
-        self.engine.refuses.send_replace(true);
-        for Front { server, fallback } in &self.fronts {
-            server.refuse();
-            if let Some(fallback) = fallback {
-                fallback.refuse();
-            }
-        }
-    }
-
-    /// Connections that are open.
-    #[must_use]
-    pub fn connections(&self) -> u64 {
-        self.engine.state.counters.connections_active.get()
-    }
-
-    /// Closes all associations; connections that are open are reset.
-    pub async fn stop(&self) {
-        self.engine.bonds.stop();
-        for front in &self.fronts {
-            front.server.stop().await;
-        }
-    }
-}
-
-impl Drop for Hub {
-    fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
-    }
-}
-
-/// Takes the keys that a reload changes: a terminal that is removed is let go at once, with all of its
-/// connections, and one that is added may come.
-async fn follow(engine: Arc<Engine>, credentials: Arc<Credentials>, fronts: Vec<Front>) {
-    let mut configs = engine.state.follow_config();
-    while configs.changed().await.is_ok() {
-        let config = Arc::clone(&configs.borrow_and_update());
-        let renewed = config.tunnel.as_ref().and_then(|it| credentials.renew(it));
-        let Some(keys) = renewed else { continue };
-        for Front { server, fallback } in &fronts {
-            let held = server.hold_to(&keys).and_then(|()| {
-                let tls = keys.identity.server(&keys.peers);
-                tls.map_err(io::Error::other)
-            });
-            match (held, fallback) {
-                (Ok(tls), Some(fallback)) => fallback.hold_to(tls),
-                (Ok(_), None) => {}
-                (Err(error), _) => tracing::error!(%error, "the new keys cannot be used"),
-            }
-        }
-        engine.keys.send_replace(keys);
-    }
-}
-
-/// Listens for connections of the fallback, on TCP at the address of UDP.
-fn fall_back(
-    engine: &Arc<Engine>,
-    config: &Config,
-    tunnel: &Tunnel,
-    server: &Server,
-) -> io::Result<Listener> {
-    let listener = transport::listen(server.address()?)?;
-    let path = Path::tls(server.knowledge());
-    let keys = Arc::clone(&engine.keys.borrow());
-    let (listener, mut accepted) = Listener::start(
-        tokio::net::TcpListener::from_std(listener)?,
-        keys.identity
-            .server(&keys.peers)
-            .map_err(io::Error::other)?,
-        Settings::new(tunnel),
-        HANDSHAKE.max(8 * config.link.rtt),
-        config.limits.connections,
-    );
-    let (engine, budget) = (Arc::clone(engine), Arc::clone(server.budget()));
-    tokio::spawn(async move {
-        while let Some(accepted) = accepted.recv().await {
-            let Accepted {
-                peer,
-                address,
-                sender,
-                receiver,
-                place,
-            } = accepted;
-            tracing::debug!(%peer, %address, "a connection of the fallback");
-            let engine = Arc::clone(&engine);
-            let reached = Reached {
-                sender: sender.budgeted(&budget),
-                receiver: receiver.budgeted(&budget),
-                terminal: peer,
-                way: Way::Tls,
-                path: Arc::clone(&path),
-            };
-            tokio::spawn(async move {
-                let removed = engine.removed(peer);
-                tokio::select! {
-                    () = engine.connection(reached) => {}
-                    // Both of its ends are reset.
-                    () = removed => tracing::info!(%peer, "a connection of a terminal that is removed"),
-                }
-                drop(place);
-            });
-        }
-    });
-    Ok(listener)
+pub(super) struct Reached {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) terminal: PublicKey,
+    pub(super) way: Way,
+    pub(super) path: Arc<Path>,
 }
 
 /// Serves the terminals that arrive over one WAN.
-async fn arrive(engine: Arc<Engine>, mut associations: mpsc::Receiver<Association>) {
+pub(super) async fn arrive(engine: Arc<Engine>, mut associations: mpsc::Receiver<Association>) {
     let mut serving = JoinSet::new();
     while let Some(association) = associations.recv().await {
         serving.spawn(serve(Arc::clone(&engine), association));
@@ -364,7 +95,7 @@ impl Engine {
     }
 
     /// Waits until a terminal is no longer among the peers.
-    async fn removed(&self, peer: PublicKey) {
+    pub(super) async fn removed(&self, peer: PublicKey) {
         let mut keys = self.keys.subscribe();
         let gone = keys.wait_for(|keys| !keys.peers.contains(&peer));
         if gone.await.is_err() {
@@ -373,7 +104,7 @@ impl Engine {
     }
 
     /// Serves one connection of a client, or one of its subflows.
-    async fn connection(&self, reached: Reached) {
+    pub(super) async fn connection(&self, reached: Reached) {
         let Reached {
             mut sender,
             mut receiver,
