@@ -7,6 +7,7 @@
 //! which takes over the sockets while this process lets its connections finish, for up to an hour
 //! (`HANDED_OVER`).
 
+mod ending;
 mod engines;
 mod overlap;
 mod successors;
@@ -20,11 +21,12 @@ use crate::operate::notify::Notify;
 use crate::operate::{SharedState, handover, log, reload};
 use crate::tunnel::known::Knowledge;
 use bentpipe_document::Diagnostics;
+use ending::Ending;
 use engines::Engines;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use successors::{Successors, inherit, upgrade};
 use tokio::net::{TcpListener, UnixStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -135,14 +137,19 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
         "the gateway runs"
     );
     notify.ready(&what);
-    watchdog(&notify);
+    let watchdog = watchdog(&notify);
+    let file = File {
+        path: &options.file,
+        state: &state,
+        level: level.as_ref(),
+    };
     let ending = loop {
         tokio::select! {
             asked = signals.next() => match asked {
                 Asked::Reload => {
                     notify.reloading();
                     let old = state.config();
-                    reread(&options.file, &state, level.as_ref());
+                    file.read();
                     parts.engines.relisten(&state, &old, parts.successors.as_ref()).await;
                     notify.ready(&what);
                 }
@@ -154,7 +161,11 @@ async fn serve(options: &Options, config: Config) -> Result<(), RunError> {
             () = ended(&mut parts.predecessor) => parts.note_alone(),
         }
     };
-    parts.end(ending, &notify, &state, &mut signals).await;
+    if let (Ending::HandedOver(_), Some(watchdog)) = (&ending, watchdog) {
+        // It is the new process that is watched.
+        watchdog.abort();
+    }
+    parts.end(ending, &notify, &file, &mut signals).await;
     tracing::info!("the gateway ends");
     Ok(())
 }
@@ -204,7 +215,11 @@ impl Parts {
                 let other = |error| RunError::start("the running gateway", error);
                 handover::ready(&mut stream).map_err(other)?;
                 let stream = stream_of(stream).map_err(other)?;
-                Some(tokio::spawn(overlap::lead(stream, engines.links())))
+                Some(tokio::spawn(lead(
+                    stream,
+                    engines.links(),
+                    Arc::clone(state),
+                )))
             }
             None => None,
         };
@@ -237,79 +252,27 @@ impl Parts {
             (None, _) => {}
         }
     }
-
-    async fn end(
-        mut self,
-        ending: Ending,
-        notify: &Notify,
-        state: &SharedState,
-        signals: &mut Signals,
-    ) {
-        let handed_over = matches!(ending, Ending::HandedOver(_));
-        // The files of these sockets are the new process' after a hand-over.
-        if let Some(successors) = self.successors {
-            successors.close(!handed_over).await;
-        }
-        let drain_limit = state.config().limits.drain;
-        let predecessor = self.predecessor.as_ref();
-        let has_older = || predecessor.is_some_and(|it| !it.is_finished());
-        match ending {
-            Ending::AtOnce => {}
-            Ending::Drain => {
-                notify.stopping(drain_limit);
-                self.engines.stop_accepting(false).await;
-                drain(state, drain_limit, signals, has_older).await;
-            }
-            Ending::HandedOver(stream) => {
-                if let Some(metrics) = self.metrics {
-                    // The new process serves the metrics and takes the rate from now on.
-                    metrics.abort();
-                }
-                let following = tokio::spawn(follow(stream, self.engines.links()));
-                self.engines.stop_accepting(true).await;
-                let mut still = Still::comes();
-                let needed = || has_older() || still.comes_to(&self.engines);
-                let most = HANDED_OVER.max(drain_limit);
-                let drained = drain(state, most, signals, needed);
-                tokio::select! {
-                    () = drained => self.engines.end_overlap().await,
-                    () = gone(&following), if self.engines.needs_successor() => {
-                        tracing::warn!("the process that has taken over is gone; this one ends");
-                    }
-                }
-                following.abort();
-            }
-        }
-        self.serving.abort();
-        drop(self.serving.await);
-        self.engines.stop().await;
-    }
 }
 
-/// How long connections may go on in a process that has handed over. Nothing waits for
-/// its end, so it is much longer than `[limits] drain`; it bounds how many processes of
-/// repeated upgrades run at a time.
-const HANDED_OVER: Duration = Duration::from_secs(3600);
+/// Divides the rate with the process that this one has taken over from, until that has ended and its
+/// sockets are gone.
+async fn lead(stream: UnixStream, links: Vec<Arc<Knowledge>>, state: Arc<SharedState>) {
+    let set = |rate| {
+        state.set_rate(Some(rate));
+    };
+    let read = || state.counters.reloads.get();
+    overlap::lead(stream, &links, set, read).await;
+    tokio::time::sleep(LAST_OF_IT).await;
+}
+
+/// How long the sockets of a process may outlive its stream: while they are there, packets are given to
+/// processes by their places ([`steering`](crate::tunnel)).
+const LAST_OF_IT: Duration = Duration::from_secs(3);
 
 /// The stream of a hand-over in the runtime.
 fn stream_of(stream: std::os::unix::net::UnixStream) -> io::Result<UnixStream> {
     stream.set_nonblocking(true)?;
     UnixStream::from_std(stream)
-}
-
-/// Keeps to the rate that the process says that has taken over, until that is gone.
-async fn follow(stream: std::os::unix::net::UnixStream, links: Vec<Arc<Knowledge>>) {
-    match stream_of(stream) {
-        Ok(stream) => overlap::follow(stream, links).await,
-        Err(error) => tracing::warn!(%error, "the rate is not divided with the new process"),
-    }
-}
-
-/// Waits until a task has ended.
-async fn gone(task: &JoinHandle<()>) {
-    while !task.is_finished() {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 /// Waits until a task has ended, which never happens where there is none.
@@ -320,58 +283,12 @@ async fn ended(task: &mut Option<JoinHandle<()>>) {
     }
 }
 
-/// What may still come to a process that has handed over.
-struct Still {
-    /// When it ends at the latest, whatever terminals say, some of which may not be reached or be of an
-    /// earlier version.
-    until: Instant,
-    /// When nothing more was to come, but for what was on its way.
-    left: Option<Instant>,
-}
-
-impl Still {
-    fn comes() -> Still {
-        Still {
-            until: Instant::now() + TERMINALS_MOVE,
-            left: None,
-        }
-    }
-
-    fn comes_to(&mut self, engines: &Engines) -> bool {
-        let now = Instant::now();
-        match engines.is_left() {
-            true => now < *self.left.get_or_insert(now + ON_THE_WAY),
-            false => {
-                self.left = None;
-                now < self.until
-            }
-        }
-    }
-}
-
-/// Time for the terminals of a hub that has handed over to make associations with the new process: many
-/// round trips, also over a link that has just been lost for a while.
-const TERMINALS_MOVE: Duration = Duration::from_secs(30);
-/// How long what terminals have sent may take, packets that are lost and sent again included.
-const ON_THE_WAY: Duration = Duration::from_secs(3);
-
 /// Waits until another process has taken over, which never happens where none can.
 async fn handed_over(successors: Option<&mut Successors>) -> std::os::unix::net::UnixStream {
     match successors {
         Some(successors) => successors.ready().await,
         None => std::future::pending().await,
     }
-}
-
-/// How a run ends.
-#[derive(Debug)]
-enum Ending {
-    /// Resets all connections.
-    AtOnce,
-    /// Lets connections finish.
-    Drain,
-    /// Connections may finish, and another process takes new ones, to which the stream leads.
-    HandedOver(std::os::unix::net::UnixStream),
 }
 
 /// Serves metrics where that is configured, in a task that serves until it is aborted.
@@ -400,38 +317,6 @@ async fn serve_metrics(
             Ok(Some(task))
         }
         Err(error) => Err(RunError::start(format!("metrics at {address}"), error)),
-    }
-}
-
-/// Lets connections finish, and goes on while this process is `needed` otherwise.
-async fn drain(
-    state: &SharedState,
-    most: Duration,
-    signals: &mut Signals,
-    mut needed: impl FnMut() -> bool,
-) {
-    state.note_draining();
-    let active = || state.counters.connections_active.get();
-    tracing::info!(
-        connections = active(),
-        "no new connections; those that exist may finish"
-    );
-    let until = Instant::now() + most;
-    while (active() > 0 || needed()) && Instant::now() < until {
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_millis(50)) => {}
-            asked = signals.next() => {
-                if matches!(asked, Asked::Drain | Asked::End) {
-                    break;
-                }
-            }
-        }
-    }
-    if active() > 0 {
-        tracing::warn!(
-            connections = active(),
-            "connections that did not finish are reset"
-        );
     }
 }
 
@@ -471,7 +356,21 @@ impl Signals {
     }
 }
 
-/// Reads the file again. A wrong one changes nothing.
+/// The configuration's file, and what it changes when it is read again.
+struct File<'a> {
+    path: &'a Path,
+    state: &'a SharedState,
+    level: Option<&'a LogLevel>,
+}
+
+impl File<'_> {
+    /// Reads it again. A wrong one changes nothing.
+    fn read(&self) {
+        let File { path, state, level } = *self;
+        reread(path, state, level);
+    }
+}
+
 fn reread(file: &Path, state: &SharedState, level: Option<&LogLevel>) {
     let new = match load(file) {
         Ok(new) => new,

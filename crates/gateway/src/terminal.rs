@@ -275,6 +275,11 @@ impl Terminal {
         self.hubs.udp().listen(plan)
     }
 
+    /// Leaves new connections to another process of this terminal.
+    pub(crate) fn leave(&self) {
+        self.hubs.leave();
+    }
+
     /// What is known of its links, `[link]` first.
     pub(crate) fn links(&self) -> Vec<Arc<Knowledge>> {
         self.hubs.links()

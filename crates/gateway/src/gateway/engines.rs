@@ -170,6 +170,7 @@ impl Engines {
         self.udp.abort_all();
         match &self.carrier {
             Carrier::Single(single) => single.stop_accepting(),
+            Carrier::Terminal(terminal) if handed_over => terminal.leave(),
             Carrier::Terminal(_) => {}
             Carrier::Hub(hub) if handed_over => hub.hand_over().await,
             Carrier::Hub(hub) => hub.drain().await,

@@ -2,12 +2,13 @@
 //!
 //! They send into the same link, which each of them would fill. Twice a second the old one says how much it
 //! has sent, and the new one answers with the rate that is the old one's: as two hubs of a terminal divide
-//! their link ([`split`]). The stream is the one of the hand-over; its end tells each that the other has
-//! ended.
+//! their link ([`split`]). The new one also says when its configuration was read again, which its signals
+//! ask of it alone. The stream is the one of the hand-over; its end tells each that the other has ended.
 //!
-//! Both say the same on the wire: how many links there are (1 byte), and a number for each (8 bytes, most
-//! significant first). The old process says bytes of IP packets since its start, the new one bits a second,
-//! 0 where the rate is not limited.
+//! Both write a count (1 byte), and so many numbers (8 bytes each, most significant first), of which all
+//! but the first are those of the links. The old process writes the rate of the first link where an operator
+//! has set it while it ran, else 0, and bytes of IP packets since its start; the new one how often its
+//! configuration was read again, and bits a second, 0 where the rate is not limited.
 
 use crate::tunnel::association::{WHOLE, split};
 use crate::tunnel::known::Knowledge;
@@ -20,37 +21,69 @@ use tokio::net::UnixStream;
 
 /// How often the rate is divided.
 const TURN: Duration = Duration::from_millis(500);
-/// Links, at most.
+/// Numbers of one message, at most.
 const MOST: usize = 64;
 
-/// Keeps to the rate that the process says that has taken over; returns when that is gone.
-pub(super) async fn follow(mut stream: UnixStream, links: Vec<Arc<Knowledge>>) {
+/// Keeps to the rate that the process says that has taken over, and calls `reread` when that has read its
+/// configuration again; returns when it is gone. `set` is the rate of the first link, where an
+/// operator has set it.
+pub(super) async fn follow(
+    mut stream: UnixStream,
+    links: &[Arc<Knowledge>],
+    set: Option<Rate>,
+    reread: impl Fn(),
+) {
     let mut turns = tokio::time::interval(TURN);
     turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut before = None;
     loop {
         turns.tick().await;
-        let sent: Vec<u64> = links.iter().map(|link| link.sent_bytes()).collect();
+        let mut says = vec![set.map_or(0, Rate::bps)];
+        says.extend(links.iter().map(|link| link.sent_bytes()));
         let told = async {
-            say(&mut stream, &sent).await?;
+            say(&mut stream, &says).await?;
             hear(&mut stream).await
         };
-        let Ok(rates) = told.await else { return };
-        for (link, rate) in links.iter().zip(rates) {
-            link.follow(Some(Rate::from_bps(rate)).filter(|_| rate > 0));
+        let Ok(told) = told.await else { break };
+        let Some((read, rates)) = told.split_first() else {
+            break;
+        };
+        if before.replace(*read).is_some_and(|before| before != *read) {
+            reread();
         }
+        for (link, rate) in links.iter().zip(rates) {
+            link.follow(Some(Rate::from_bps(*rate)).filter(|_| *rate > 0));
+        }
+    }
+    for link in links {
+        link.follow_nobody();
     }
 }
 
 /// Divides the rate with the process that this one has taken over from; returns when that has ended.
-pub(super) async fn lead(mut stream: UnixStream, links: Vec<Arc<Knowledge>>) {
+/// `set` takes the rate that an operator has set there, and `read` is how often the configuration was read
+/// again.
+pub(super) async fn lead(
+    mut stream: UnixStream,
+    links: &[Arc<Knowledge>],
+    set: impl Fn(Rate),
+    read: impl Fn() -> u64,
+) {
     let mut before: Option<(Instant, Vec<[u64; 2]>)> = None;
-    while let Ok(sent) = hear(&mut stream).await {
+    while let Ok(told) = hear(&mut stream).await {
+        let Some((rate, sent)) = told.split_first() else {
+            break;
+        };
+        if before.is_none() && *rate > 0 {
+            set(Rate::from_bps(*rate));
+        }
         let now = Instant::now();
-        let sent = sent.into_iter().zip(&links);
         let sent: Vec<[u64; 2]> = sent
-            .map(|(other, link)| [other, link.shaper().sent_bytes()])
+            .iter()
+            .zip(links)
+            .map(|(other, link)| [*other, link.shaper().sent_bytes()])
             .collect();
-        let mut rates = vec![0; sent.len()];
+        let mut says = vec![read()];
         for (at, (link, sent)) in links.iter().zip(&sent).enumerate() {
             let parts = match &before {
                 Some((then, before)) => divide(now - *then, before.get(at).unwrap_or(sent), sent),
@@ -58,10 +91,10 @@ pub(super) async fn lead(mut stream: UnixStream, links: Vec<Arc<Knowledge>>) {
             };
             link.note_fellows(sent[0]);
             link.use_part(parts[1]);
-            rates[at] = link.part(parts[0]).map_or(0, Rate::bps);
+            says.push(link.part(parts[0]).map_or(0, Rate::bps));
         }
         before = Some((now, sent));
-        if say(&mut stream, &rates).await.is_err() {
+        if say(&mut stream, &says).await.is_err() {
             break;
         }
     }
@@ -105,6 +138,7 @@ async fn hear(stream: &mut UnixStream) -> io::Result<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     fn link(mbps: u64) -> Arc<Knowledge> {
         Knowledge::new(Some(Rate::from_mbps(mbps)), Duration::from_millis(550))
@@ -118,33 +152,68 @@ mod tests {
     async fn two_processes_that_send_have_the_link_together() {
         let (here, there) = UnixStream::pair().unwrap();
         let (old, new) = ([link(20), link(5)], [link(20), link(5)]);
-        let follows = tokio::spawn(follow(here, old.to_vec()));
-        let leads = tokio::spawn(lead(there, new.to_vec()));
-        for _ in 0..20 {
-            send(&old[0], 1_000_000);
-            send(&new[0], 1_000_000);
-            send(&new[1], 300_000);
-            tokio::time::sleep(TURN).await;
+        let (reads, rereads) = (AtomicU64::new(0), AtomicU64::new(0));
+        let reads = || reads.load(Relaxed);
+        let set = |rate| new[0].set_rate(Some(rate));
+        let follows = follow(here, &old, Some(Rate::from_mbps(10)), || {
+            rereads.fetch_add(1, Relaxed);
+        });
+        let leads = lead(there, &new, set, reads);
+        let work = async {
+            for _ in 0..20 {
+                send(&old[0], 1_000_000);
+                send(&new[0], 1_000_000);
+                send(&new[1], 300_000);
+                tokio::time::sleep(TURN).await;
+            }
+        };
+        tokio::select! {
+            () = work => {}
+            () = follows => panic!("the new process is there"),
+            () = leads => panic!("the old process is there"),
         }
+        // The rate is the one that was set at the old process.
         let rates = [&old[0], &new[0]].map(|link| link.rate().unwrap().bps());
-        assert_eq!(rates, [9_900_000; 2]);
+        assert_eq!(rates, [4_950_000; 2]);
         // Nobody else sends there.
         assert_eq!(new[1].rate(), Some(Rate::from_bps(4_950_000)));
         assert_eq!(new[0].sent_bytes(), 40_000_000);
-        // A new rate reaches both.
-        new[0].set_rate(Some(Rate::from_mbps(10)));
-        tokio::time::sleep(2 * TURN).await;
-        assert!(old[0].rate().unwrap() <= Rate::from_bps(9_900_000));
-        follows.abort();
-        leads.await.unwrap();
+        assert_eq!(rereads.load(Relaxed), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_read_again_is_read_by_both_and_the_end_frees_them() {
+        let (here, there) = UnixStream::pair().unwrap();
+        let (old, new) = ([link(20)], [link(20)]);
+        let (reads, rereads) = (AtomicU64::new(3), AtomicU64::new(0));
+        let follows = follow(here, &old, None, || {
+            rereads.fetch_add(1, Relaxed);
+        });
+        let leads = async {
+            tokio::select! {
+                () = lead(there, &new, |_| (), || reads.load(Relaxed)) => {}
+                () = tokio::time::sleep(6 * TURN) => {}
+            }
+        };
+        let work = async {
+            tokio::time::sleep(2 * TURN).await;
+            reads.fetch_add(1, Relaxed);
+            new[0].set_rate(Some(Rate::from_mbps(10)));
+            tokio::time::sleep(2 * TURN).await;
+            assert_eq!(rereads.load(Relaxed), 1);
+            assert_eq!(old[0].rate(), Some(Rate::from_bps(9_900_000)));
+        };
+        tokio::join!(follows, leads, work);
+        assert_eq!(old[0].rate(), Some(Rate::from_bps(19_800_000)));
         assert_eq!(new[0].rate(), Some(Rate::from_bps(9_900_000)));
     }
 
     #[tokio::test]
     async fn nonsense_ends_it() {
-        let (here, mut there) = UnixStream::pair().unwrap();
-        let leads = tokio::spawn(lead(here, vec![link(20)]));
-        there.write_all(&[255]).await.unwrap();
-        leads.await.unwrap();
+        for nonsense in [255, 0] {
+            let (here, mut there) = UnixStream::pair().unwrap();
+            there.write_all(&[nonsense]).await.unwrap();
+            lead(here, &[link(20)], |_| (), || 0).await;
+        }
     }
 }

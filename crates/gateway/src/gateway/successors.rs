@@ -18,7 +18,7 @@ pub(super) async fn inherit(control: &Path) -> Result<Option<(UnixStream, Estate
     match taken.unwrap_or_else(|error| Err(io::Error::other(error))) {
         Ok((stream, estate)) => {
             tracing::info!(
-                sockets = estate.listeners.len(),
+                sockets = estate.sockets(),
                 "taking over from the gateway that runs"
             );
             Ok(Some((stream, estate)))

@@ -9,6 +9,7 @@ use bentpipe_units::Rate;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 /// Follows the rate file, where one is configured now or after a reload.
 pub(super) fn watch_rate(state: &Arc<SharedState>) {
@@ -105,16 +106,15 @@ fn report(findings: &[Finding]) {
 }
 
 /// Reports to the service manager that the runtime still turns.
-pub(super) fn watchdog(notify: &Notify) {
-    if let Some(every) = Notify::watchdog() {
-        let notify = notify.clone();
-        tokio::spawn(async move {
-            loop {
-                notify.alive();
-                tokio::time::sleep(every).await;
-            }
-        });
-    }
+pub(super) fn watchdog(notify: &Notify) -> Option<JoinHandle<()>> {
+    let every = Notify::watchdog()?;
+    let notify = notify.clone();
+    Some(tokio::spawn(async move {
+        loop {
+            notify.alive();
+            tokio::time::sleep(every).await;
+        }
+    }))
 }
 
 /// A rate file; it is a few bytes on a local file system.

@@ -21,7 +21,7 @@ use connections::{Engine, arrive};
 use front::Front;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -36,6 +36,8 @@ pub struct Hub {
     fronts: Vec<Arc<Front>>,
     engine: Arc<Engine>,
     tasks: Vec<JoinHandle<()>>,
+    /// Those of older processes at addresses that are none of this one's.
+    elsewhere: Mutex<Vec<Seat>>,
 }
 
 impl Hub {
@@ -125,6 +127,7 @@ impl Hub {
             fronts,
             engine,
             tasks,
+            elsewhere: Mutex::new(older.seats),
         })
     }
 
@@ -159,14 +162,24 @@ impl Hub {
     /// No descriptor is left.
     pub fn sockets(&self) -> io::Result<Sockets> {
         let mut sockets = Sockets::default();
+        for seat in self.elsewhere().iter() {
+            sockets.seats.push(seat.try_clone()?);
+        }
         for front in &self.fronts {
             front.share(&mut sockets)?;
         }
         Ok(sockets)
     }
 
+    fn elsewhere(&self) -> MutexGuard<'_, Vec<Seat>> {
+        self.elsewhere
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Notes that the processes have ended from which it took over.
     pub fn note_alone(&self) {
+        self.elsewhere().clear();
         for front in &self.fronts {
             front.note_alone();
         }

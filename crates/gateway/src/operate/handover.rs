@@ -6,9 +6,9 @@
 //! gets the sockets (`SCM_RIGHTS`) with their description, starts, and says `ready`; only then does
 //! the old one stop accepting. If the new one fails, the old one continues as if it had not been
 //! asked. The association of a terminal is not handed over: the new process makes its own, of the
-//! same lineage, and the hub keeps both until the old one is empty. A hub's new process binds its own UDP
-//! socket beside the old one's, which it gets as well ([`steering`](crate::tunnel)): terminals make new
-//! associations there, and the old ones stay with the old process.
+//! same lineage, and the hub keeps both until the old one is empty. A hub's new process binds a UDP socket
+//! of its own beside the old one's, of which it gets a handle: terminals make new associations
+//! there, and those before stay with the old process.
 //!
 //! After `ready` the stream stays open for as long as both run; over it they divide the rate of the link.
 
@@ -37,6 +37,14 @@ pub struct Estate {
     pub hub: Sockets,
     /// Who the running process is to its hub.
     pub hello: Hello,
+}
+
+impl Estate {
+    /// How many sockets there are.
+    #[must_use]
+    pub fn sockets(&self) -> usize {
+        self.listeners.len() + self.hub.listeners.len() + self.hub.seats.len()
+    }
 }
 
 /// Sockets of one hand-over, at most.
@@ -105,8 +113,10 @@ pub fn give(stream: &mut UnixStream, estate: &Estate) -> io::Result<()> {
     // Before the other process binds, so that no packet reaches it that is for this one.
     estate.hub.steer(Newest::Next)?;
     let given = give_sockets(stream, estate);
-    if given.is_err() {
-        estate.hub.steer(Newest::This)?;
+    if given.is_err()
+        && let Err(error) = estate.hub.steer(Newest::This)
+    {
+        tracing::error!(%error, "new associations do not reach this process");
     }
     given
 }

@@ -34,8 +34,10 @@ pub struct Knowledge {
     /// gateway uses the link as well; and bytes of IP packets that such processes have sent.
     part: AtomicU16,
     fellows: AtomicU64,
-    /// Another process tells the rate, and has left what is beside the tunnel its part.
+    /// Another process tells the rate, and has left what is beside the tunnel its part; what it would be
+    /// otherwise.
     led: AtomicBool,
+    own: AtomicU64,
     /// The part of the link's rate that is used.
     share: f64,
     rtt: Duration,
@@ -81,6 +83,7 @@ impl Knowledge {
             part: AtomicU16::new(WHOLE),
             fellows: AtomicU64::new(0),
             led: AtomicBool::new(false),
+            own: AtomicU64::new(used.map_or(0, Rate::bps)),
             share,
             rtt,
             is_one,
@@ -94,13 +97,13 @@ impl Knowledge {
 
     /// Takes a new rate of the link.
     pub fn set_rate(&self, rate: Option<Rate>) {
-        if self.led.load(Ordering::Relaxed) {
-            return;
-        }
         let used = rate.map(|rate| used(rate, self.share));
-        self.told
-            .store(used.map_or(0, Rate::bps), Ordering::Relaxed);
-        self.settle();
+        let bps = used.map_or(0, Rate::bps);
+        self.own.store(bps, Ordering::Relaxed);
+        if !self.led.load(Ordering::Relaxed) {
+            self.told.store(bps, Ordering::Relaxed);
+            self.settle();
+        }
     }
 
     /// The rate that was told, as far as the tunnel may use it; `None` where it is measured.
@@ -125,6 +128,14 @@ impl Knowledge {
         self.told
             .store(rate.map_or(0, Rate::bps), Ordering::Relaxed);
         self.beside.store(0, Ordering::Relaxed);
+        self.settle();
+    }
+
+    /// Sends at the rate of this process again.
+    pub(crate) fn follow_nobody(&self) {
+        self.led.store(false, Ordering::Relaxed);
+        let own = self.own.load(Ordering::Relaxed);
+        self.told.store(own, Ordering::Relaxed);
         self.settle();
     }
 
@@ -325,6 +336,9 @@ mod tests {
         old.set_rate(Some(Rate::from_mbps(40)));
         old.note_beside(Rate::from_mbps(4));
         assert_eq!(old.rate(), Some(Rate::from_bps(11_850_000)));
+        old.follow_nobody();
+        assert_eq!(old.rate(), Some(Rate::from_bps(39_600_000)));
+        old.follow(new.part(750));
         // An even older one has its part of that.
         old.use_part(500);
         assert_eq!(old.part(500), Some(Rate::from_bps(5_925_000)));

@@ -83,6 +83,11 @@ fn bed() -> Bed {
 
 /// One with so many hubs, each with a key of its own.
 fn bed_with(hubs: usize) -> Bed {
+    bed_over(hubs, "")
+}
+
+/// The same; `more` is at the end of each file.
+fn bed_over(hubs: usize, more: &str) -> Bed {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let key = |name: &str| {
@@ -99,7 +104,7 @@ fn bed_with(hubs: usize) -> Bed {
         let hub = format!(
             "role = \"hub\"\n{common}drain = \"3 s\"\n[status]\ncontrol = \"{name}.sock\"\n[policy]\n\
              allow = [\"127.0.0.0/8\"]\n[tunnel]\naddress = \"{address}\"\n\
-             peers = [\"{ship_key}\"]\n"
+             peers = [\"{ship_key}\"]\n{more}"
         );
         addresses.push(address);
         let file = path(&format!("{name}.toml"));
@@ -109,7 +114,7 @@ fn bed_with(hubs: usize) -> Bed {
     let ship = format!(
         "role = \"terminal\"\n{common}drain = \"20 s\"\n[status]\ncontrol = \"ship.sock\"\n\
          [socks]\nlisten = \"127.0.0.1:{socks}\"\n[tunnel]\naddress = {addresses:?}\n\
-         return_after = \"3 s\"\npeers = {peers:?}\n"
+         return_after = \"3 s\"\npeers = {peers:?}\n{more}"
     );
     fs::write(path("ship.toml"), ship).unwrap();
     let ship = Process::start(&path("ship.toml"));

@@ -2,11 +2,12 @@
 
 mod connecting;
 
-use super::claims::Claims;
+use super::claims::{Claim, Claims};
 use super::tails::Tails;
 use super::uplink::Uplink;
 use super::{
     Close, HANDSHAKE, Health, Notice, Status, backup::Backup, heartbeat, split, throttle::Throttle,
+    words,
 };
 use crate::CloseReason;
 use crate::config::{HubAddress, Tunnel};
@@ -27,7 +28,7 @@ use connecting::{Failure, Made};
 use quinn::{Connection, ConnectionError, Endpoint};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -85,8 +86,14 @@ struct Shared {
     relaxed: AtomicBool,
     /// It does not any more.
     hurry: Notify,
-    /// The hub's process has handed over: its successor is another client's.
-    handed_over: AtomicBool,
+    /// The hub has said that its process has handed over.
+    told: AtomicBool,
+    /// The association is the last: those with the other process are another client's.
+    last: AtomicBool,
+    /// It has just become so.
+    finishes: Notify,
+    /// The address of the association that stands.
+    claim: Mutex<Option<Claim>>,
 }
 
 /// The sockets of IPv4 and IPv6, made when an address of their kind is tried.
@@ -161,7 +168,10 @@ impl Client {
             suspect,
             relaxed: AtomicBool::new(false),
             hurry: Notify::new(),
-            handed_over: AtomicBool::new(false),
+            told: AtomicBool::new(false),
+            last: AtomicBool::new(false),
+            finishes: Notify::new(),
+            claim: Mutex::default(),
         });
         let mut tasks = vec![tokio::spawn(keep(Arc::clone(&shared)))];
         if let Some(pool) = &shared.fallback {
@@ -201,15 +211,17 @@ impl Client {
         }
     }
 
-    /// Whether the hub's process has handed over. The association goes on with what is open, and none
-    /// follows it.
+    /// Whether the hub has said that its process has handed over.
     pub(super) fn is_handed_over(&self) -> bool {
-        self.shared.handed_over.load(Ordering::Relaxed)
+        self.shared.told.load(Ordering::Relaxed)
     }
 
-    /// Lets the association end with the process that it is with. The fallback would lead to the other.
+    /// Lets the association end with the process that it is with, and makes no other: attempts, and the
+    /// fallback, would lead to the new process. Another client may have one at the same address.
     pub(super) fn finish(&self) {
-        self.shared.handed_over.store(true, Ordering::Relaxed);
+        self.shared.last.store(true, Ordering::Relaxed);
+        self.shared.finishes.notify_one();
+        self.shared.claim(None);
         if let [_, backup] = &self.tasks[..] {
             backup.abort();
         }
@@ -229,7 +241,8 @@ impl Client {
 
     /// Whether it has ended, and none follows.
     pub(super) fn is_over(&self) -> bool {
-        self.is_handed_over() && self.shared.current.borrow().is_none()
+        let last = self.shared.last.load(Ordering::Relaxed);
+        last && self.shared.current.borrow().is_none()
     }
 
     /// Bytes that have arrived over QUIC, and the association that brought them; `None` without one.
@@ -389,20 +402,26 @@ impl Client {
 async fn keep(shared: Arc<Shared>) {
     let mut wait = BACKOFF.0;
     loop {
-        let lost = match shared.connect().await {
+        let connected = tokio::select! {
+            biased;
+            () = shared.finishes.notified() => return shared.end(None),
+            connected = shared.connect() => connected,
+        };
+        let lost = match connected {
+            Ok(made) if shared.last.load(Ordering::Relaxed) => {
+                made.connection.close(Close::Stopping.code(), &[]);
+                return shared.end(None);
+            }
             Ok(made) => {
                 wait = BACKOFF.0;
-                Failure::from(shared.serve(&made).await)
+                let lost = shared.serve(made).await;
+                if shared.last.load(Ordering::Relaxed) {
+                    return shared.end(Some(&lost));
+                }
+                Failure::from(lost)
             }
             Err(lost) => lost,
         };
-        if shared.handed_over.load(Ordering::Relaxed) {
-            tracing::info!(hub = %shared.target.hub(), "the hub's old process has ended");
-            shared.status.send_modify(|status| {
-                status.enter(Health::Down);
-            });
-            return;
-        }
         if lost.replaced {
             wait = REPLACED;
         }
@@ -419,6 +438,7 @@ async fn keep(shared: Arc<Shared>) {
         });
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
+            () = shared.finishes.notified() => return shared.end(None),
             () = shared.hurry.notified(), if !lost.replaced => wait = BACKOFF.0,
         }
         let most = match shared.relaxed.load(Ordering::Relaxed) {
@@ -430,8 +450,37 @@ async fn keep(shared: Arc<Shared>) {
 }
 
 impl Shared {
+    /// Holds the address of the association that stands, in place of another.
+    fn claim(&self, claim: Option<Claim>) {
+        *self.claim.lock().unwrap_or_else(PoisonError::into_inner) = claim;
+    }
+
+    /// Ends without another association, as the last of them was lost.
+    fn end(&self, lost: Option<&ConnectionError>) {
+        let hub = self.target.hub();
+        match lost {
+            Some(ConnectionError::ApplicationClosed(_)) | None => {
+                tracing::info!(%hub, "the hub's old process has ended");
+            }
+            Some(lost) => {
+                let reason = words(lost);
+                tracing::warn!(%hub, reason, "the association with the hub's old process is lost");
+            }
+        }
+        self.status.send_modify(|status| {
+            status.enter(Health::Down);
+        });
+    }
+
     /// Serves an association until it is lost.
-    async fn serve(&self, made: &Made) -> ConnectionError {
+    async fn serve(&self, mut made: Made) -> ConnectionError {
+        self.claim(made.claim.take());
+        let lost = self.carry(&made).await;
+        self.claim(None);
+        lost
+    }
+
+    async fn carry(&self, made: &Made) -> ConnectionError {
         let Made {
             connection, gate, ..
         } = made;
@@ -477,6 +526,11 @@ impl Shared {
         };
         let lost = heartbeat::keep(connection, take, |beat| {
             listed.note_lost(beat.lost);
+            let mut beat = beat;
+            if beat.handed_over {
+                // Repairs name no process, and would reach the new one.
+                beat.restored = None;
+            }
             tails.see(&beat);
             let outage = beat.lost.is_some();
             let up = throttle.suspects(Instant::now(), outage, gate.waited(), &beat.stats);
@@ -486,10 +540,9 @@ impl Shared {
                 let _ = self.suspect.try_send(direction);
             }
             listed.note_draining(beat.drains);
-            if beat.handed_over && !self.handed_over.swap(true, Ordering::Relaxed) {
+            if beat.handed_over && !self.told.swap(true, Ordering::Relaxed) {
                 tracing::info!(hub = %self.target.hub(), "the hub has handed over to another process");
-                made.give_back_address();
-                // The hubs look at their state.
+                // Who chooses among the hubs looks at their state.
                 self.status.send_modify(|_| {});
             }
             let health = match (beat.drains, outage) {

@@ -6,7 +6,7 @@
 //! that it was opened at. A hub that hands over to another process gets associations with that one, too,
 //! and the ones before end with the old process.
 
-use super::choice::{Seen, choose};
+use super::choice::{Seen, choose, rank};
 use super::claims::Claims;
 use super::client::{Client, Common};
 use super::group::Group;
@@ -23,6 +23,7 @@ use crate::tunnel::stream::{Receiver, Sender};
 use crate::udp::Entrance;
 use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
@@ -55,6 +56,8 @@ struct Shared {
     current: watch::Sender<Arc<Group>>,
     status: watch::Sender<Status>,
     changed: Arc<Notify>,
+    /// Another process of this terminal takes new connections.
+    leaves: AtomicBool,
 }
 
 /// One hub.
@@ -66,6 +69,10 @@ struct Entry {
     follower: JoinHandle<()>,
     /// When it was taken off the list, or its process handed over.
     retired: Option<Instant>,
+    /// How the new process answers, where it handed over.
+    successor: Option<watch::Receiver<Status>>,
+    /// The old one has been told that nothing new comes to it.
+    moved: bool,
 }
 
 impl Drop for Entry {
@@ -88,14 +95,25 @@ impl Entry {
             status,
             follower,
             retired: None,
+            successor: None,
+            moved: false,
         }
     }
 
+    /// Whether its process has handed over, and the new one answers as well as it does.
+    fn is_replaced(&self) -> bool {
+        let by = |successor: &watch::Receiver<Status>| {
+            rank(successor.borrow().health) <= rank(self.status.borrow().health)
+        };
+        self.successor.as_ref().is_some_and(by)
+    }
+
     /// What counts of it in the choice. One that is taken off the list carries connections only while
-    /// no other can.
+    /// no other can, and one whose process has handed over until the new one does.
     fn seen(&self, status: &Status) -> Seen {
+        let leaves = self.retired.is_some() && (self.successor.is_none() || self.is_replaced());
         let health = match status.health {
-            Health::Up | Health::Fallback if self.retired.is_some() => Health::Outage,
+            Health::Up | Health::Fallback if leaves => Health::Outage,
             health => health,
         };
         Seen {
@@ -138,6 +156,7 @@ impl Hubs {
             current: watch::Sender::new(first),
             status: watch::Sender::new(Status::new()),
             changed,
+            leaves: AtomicBool::new(false),
         });
         let tasks = [
             tokio::spawn(choose_always(Arc::clone(&shared))),
@@ -151,6 +170,11 @@ impl Hubs {
     #[must_use]
     pub fn status(&self) -> watch::Receiver<Status> {
         self.shared.status.subscribe()
+    }
+
+    /// Leaves new connections to another process of this terminal.
+    pub(crate) fn leave(&self) {
+        self.shared.leaves.store(true, Ordering::Relaxed);
     }
 
     /// What is known of its links, `[link]` first.
@@ -221,7 +245,6 @@ impl Drop for Hubs {
 /// Keeps the best hub in use until it is cancelled.
 async fn choose_always(shared: Arc<Shared>) {
     loop {
-        shared.follow_handed_over();
         let again = shared.choose();
         let shown = Instant::now() + SHOWN;
         let next = again.map_or(shown, |again| again.min(shown));
@@ -306,35 +329,39 @@ impl Shared {
         Some(Arc::clone(&other.group))
     }
 
-    /// Makes associations with the new process of a hub that has handed over, and forgets those
-    /// with old ones that have ended.
-    fn follow_handed_over(self: &Arc<Shared>) {
+    /// Makes associations with the new process of each hub that has handed over.
+    fn follow_handed_over(self: &Arc<Shared>, hubs: &mut Vec<Entry>) {
         let config = self.common.state.config();
         let Some(tunnel) = &config.tunnel else { return };
-        let mut hubs = self.lock();
-        let leaves = |it: &Entry| it.retired.is_none() && it.group.is_handed_over();
-        while let Some(at) = hubs.iter().position(leaves) {
+        let is_told = |it: &Entry| it.successor.is_none() && it.group.is_handed_over();
+        while let Some(at) = hubs.iter().position(is_told) {
             let old = &mut hubs[at];
             old.group.finish();
-            let since = *old.retired.insert(Instant::now());
             let group = Arc::clone(&old.group);
-            let successor = Group::start(tunnel, group.hub(), &self.common);
-            hubs.insert(at, Entry::start(successor, &self.changed));
-            tokio::spawn(Arc::clone(self).retire(group, since, OLD));
+            let since = *old.retired.get_or_insert_with(Instant::now);
+            tokio::spawn(Arc::clone(self).retire(Arc::clone(&group), since, OLD));
+            if self.leaves.load(Ordering::Relaxed) {
+                // New connections are another process's of this terminal.
+                old.successor = Some(old.status.clone());
+                group.tell_moved();
+            } else {
+                let new = Group::start(tunnel, group.hub(), &self.common);
+                old.successor = Some(new.status());
+                hubs.insert(at, Entry::start(new, &self.changed));
+            }
         }
-        let current = Arc::clone(&self.current.borrow());
-        hubs.retain(|it| Arc::ptr_eq(&it.group, &current) || !it.group.is_over());
     }
 
     /// Puts the best hub in use and shows them all; returns when there may be a better one.
-    fn choose(&self) -> Option<Instant> {
+    fn choose(self: &Arc<Shared>) -> Option<Instant> {
         let now = Instant::now();
         let config = self.common.state.config();
         let steady = match &config.tunnel {
             Some(tunnel) if now >= self.settles => tunnel.return_after,
             _ => Duration::ZERO,
         };
-        let hubs = self.lock();
+        let mut hubs = self.lock();
+        self.follow_handed_over(&mut hubs);
         let seen: Vec<Status> = hubs.iter().map(|it| it.status.borrow().clone()).collect();
         let current = Arc::clone(&self.current.borrow());
         let place = hubs.iter().position(|it| Arc::ptr_eq(&it.group, &current));
@@ -352,9 +379,6 @@ impl Shared {
             }
             self.common.state.counters.hubs_changed.increment();
             self.current.send_replace(Arc::clone(&chosen.group));
-            if current.is_handed_over() {
-                current.tell_moved();
-            }
         }
         self.common.entrance.prefer(chosen.group.owner());
         self.status.send_if_modified(|shown| {
@@ -362,8 +386,15 @@ impl Shared {
             shown.clone_from(status);
             changed
         });
-        for (at, entry) in hubs.iter().enumerate() {
-            entry.group.relax(at != choice.hub && status.serves());
+        let (in_use, chosen) = (chosen.group.hub().clone(), Arc::clone(&chosen.group));
+        for (at, entry) in hubs.iter_mut().enumerate() {
+            // What replaces the one in use is needed.
+            let spare = at != choice.hub && *entry.group.hub() != in_use;
+            entry.group.relax(spare && status.serves());
+            if entry.is_replaced() && !Arc::ptr_eq(&entry.group, &chosen) && !entry.moved {
+                entry.moved = true;
+                entry.group.tell_moved();
+            }
         }
         let shown = hubs.iter().enumerate();
         let shown = shown.filter(|(at, it)| it.retired.is_none() || *at == choice.hub);
@@ -375,16 +406,16 @@ impl Shared {
     /// Takes another configuration: keys, and the list of hubs. What is open at a hub that is no longer
     /// in it may finish, for as long as at a stop.
     fn renew(self: &Arc<Shared>, config: &Config, tunnel: &Tunnel) {
-        self.follow_handed_over();
         if let Some(keys) = self.common.credentials.renew(tunnel) {
             for group in self.groups() {
                 group.hold_to(&keys);
             }
         }
         let mut hubs = self.lock();
+        self.follow_handed_over(&mut hubs);
         let mut old = std::mem::take(&mut *hubs);
         for hub in &tunnel.hubs {
-            let is_kept = |it: &Entry| it.group.hub() == hub && !it.group.is_handed_over();
+            let is_kept = |it: &Entry| it.group.hub() == hub && it.successor.is_none();
             let kept = old.iter().position(is_kept);
             let mut entry = match kept {
                 Some(at) => old.swap_remove(at),
@@ -409,9 +440,15 @@ impl Shared {
         self.changed.notify_one();
     }
 
-    /// Ends the association with a hub that was taken off the list, or whose process has handed over, unless it is on it again by then.
+    /// Ends the associations with a hub that was taken off the list after `drain`, unless it is on it
+    /// again by then. Those with a process that has handed over may end before.
     async fn retire(self: Arc<Shared>, group: Arc<Group>, since: Instant, drain: Duration) {
-        tokio::time::sleep(drain).await;
+        let over = async {
+            while !group.is_over() {
+                tokio::time::sleep(SHOWN).await;
+            }
+        };
+        let _ = tokio::time::timeout(drain, over).await;
         {
             let mut hubs = self.lock();
             let is_it =

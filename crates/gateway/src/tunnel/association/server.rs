@@ -299,12 +299,16 @@ impl Server {
     /// it, or is lost.
     pub(crate) async fn announce(&self, notice: Notice) -> usize {
         *self.shared.notice() = Some(notice);
-        let associations = self.associations();
-        let mut telling = JoinSet::new();
-        for Association { connection, .. } in associations {
-            telling.spawn(async move { heartbeat::send(&connection, notice).await });
+        let tell = |Association { connection, .. }| {
+            // One that is not reached now learns of it when it is, whoever waits.
+            tokio::spawn(async move { heartbeat::send(&connection, notice).await })
+        };
+        let telling: Vec<_> = self.associations().into_iter().map(tell).collect();
+        let count = telling.len();
+        for told in telling {
+            drop(told.await);
         }
-        telling.join_all().await.len()
+        count
     }
 
     /// Closes all associations; streams that are open are cut.
@@ -521,8 +525,9 @@ impl Shared {
         let mut all = self.associations.lock();
         let of_peer = all.entry(new.peer).or_default();
         for old in of_peer.iter() {
+            // Another process of the same terminal drains, or this one does and has come back.
             let drains = old.hello.lineage == new.hello.lineage
-                && old.hello.generation < new.hello.generation;
+                && old.hello.generation != new.hello.generation;
             if !drains {
                 old.path.note_gone();
                 old.connection.close(Close::Replaced.code(), &[]);

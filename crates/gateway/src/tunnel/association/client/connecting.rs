@@ -14,7 +14,7 @@ use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 /// An association that is about to stand.
 pub(super) struct Made {
@@ -27,14 +27,7 @@ pub(super) struct Made {
     pub(super) hub: u8,
     /// The number of its process, where it takes bonded connections.
     pub(super) process: Option<u64>,
-    claim: Mutex<Option<Claim>>,
-}
-
-impl Made {
-    /// Lets another client have an association with the hub at its address.
-    pub(super) fn give_back_address(&self) {
-        *self.claim.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
+    pub(super) claim: Option<Claim>,
 }
 
 /// Why there is no association.
@@ -131,7 +124,7 @@ impl Shared {
             peer,
             hub: 0,
             process: None,
-            claim: Mutex::new(Some(claim)),
+            claim: Some(claim),
         })
     }
 
