@@ -18,6 +18,8 @@ from topology import HUB_SATELLITE, SERVER, TERMINAL, bentpipe, built
 SOCKS = 1080
 CONNECT = 8080
 PORTS = 5  # of the server that HAProxy stands for
+# The hubs and where they are, in order of preference.
+HUBS = {"hub": f"{HUB_SATELLITE}:4433", "hub2": f"{HUB_SATELLITE}:4434"}
 
 # What the boxes are told of a link without an emulator.
 FAST = "20 Gbit/s"
@@ -50,6 +52,11 @@ def proxy(kind, port):
     return ("--via", kind, "--proxy", f"{TERMINAL}:{port}")
 
 
+def by_connect(roles=("hub", "terminal")):
+    """Boxes, as root, whose terminal has the listeners."""
+    return Way("two boxes, CONNECT", roles, proxy("connect", CONNECT), early=True)
+
+
 WAYS = {
     "direct": Way("direct"),
     "haproxy": Way("HAProxy", ("haproxy",), early=True, peer=True),
@@ -65,19 +72,21 @@ WAYS = {
 class Box:
     """A gateway, or HAProxy in its place, in a topology. A second hub has the role `hub2`."""
 
-    def __init__(self, net, role, way, more="", link="", drain="60 s"):
+    def __init__(self, net, role, way, told=None, interface="sat", drain="60 s"):
         self.net = net
+        # The link that its file tells of, and the interface that leads there.
+        self.told = told or net.link
+        self.interface = interface
         self.role = role
         self.way = way
-        self.node = "hub" if role in ("hub", "hub2", "haproxy") else "terminal"
-        self.is_hub = role in ("hub", "hub2")
+        self.node = "hub" if role in (*HUBS, "haproxy") else "terminal"
+        self.is_hub = role in HUBS
         self.folder = net.files / role
         self.folder.mkdir(exist_ok=True)
         self.file = self.folder / f"{net.name}-{role}.toml"
-        self.more = more
-        self.more_of_link = link
+        # What the file says as well: at its end, in `[link]`, and in `[tunnel]`.
+        self.more = self.more_of_link = self.more_of_tunnel = ""
         self.drain = drain
-        self.tunnel = []
         self.process = None
 
     @property
@@ -100,19 +109,18 @@ class Box:
             )
         return public.read_text()
 
-    def configure(self, peers=(), addresses=(f"{HUB_SATELLITE}:4433",)):
+    def configure(self, peers=(), addresses=()):
         """Writes the file: the keys of the other boxes, and where the hubs are; of a hub, itself."""
         if self.role == "haproxy":
             self.file.write_text(haproxy())
             return
-        link = self.net.link
-        rate, rtt = (link.rate, link.rtt) if link else (FAST, "1 ms")
+        rate, rtt = (self.told.rate, self.told.rtt) if self.told else (FAST, "1 ms")
         lines = [
             f'role = "{"hub" if self.is_hub else self.role}"',
             "[link]",
             f'rate = "{rate}"',
             f'rtt = "{rtt}"',
-            'interfaces = ["sat"]',
+            f'interfaces = ["{self.interface}"]',
             self.more_of_link,
         ]
         if self.role == "single":
@@ -123,7 +131,7 @@ class Box:
                 f"address = {json.dumps(list(addresses))}",
                 f'key = "{self.folder / "gateway.key"}"',
                 f"peers = {json.dumps(list(peers))}",
-                *self.tunnel,
+                self.more_of_tunnel,
             ]
         if self.way.drive and self.role == "terminal":
             lines += [
@@ -240,18 +248,22 @@ def haproxy():
     return "\n".join(lines) + "\n"
 
 
-def boxes(net, way, more=None):
-    """The boxes of a way, started. `more` is what their files say as well: of each role at their end,
-    and of all in `[link]` by "link" and in `[tunnel]` by "tunnel"."""
+def boxes(net, way, more=None, **options):
+    """The boxes of a way, started. `more` is what their files say as well: of each role at their end, by
+    its name; in `[link]` and `[tunnel]` by "link" and "tunnel" of all, by "link of terminal" of one.
+    `options` are those of Box."""
     more = more or {}
-    link = more.get("link", "")
-    made = {role: Box(net, role, way, more.get(role, ""), link) for role in way.boxes}
-    for box in made.values():
-        box.tunnel = [more.get("tunnel", "")]
-    keys = {role: box.key() for role, box in made.items() if role in ("hub", "terminal")}
-    others = {"hub": "terminal", "terminal": "hub"}
+    made = {role: Box(net, role, way, **options) for role in way.boxes}
     for role, box in made.items():
-        box.configure([keys[other]] if (other := others.get(role)) in keys else ())
+        said = lambda table: f"{more.get(table, '')}\n{more.get(f'{table} of {role}', '')}"
+        box.more = more.get(role, "")
+        box.more_of_link, box.more_of_tunnel = said("link"), said("tunnel")
+    keys = {role: box.key() for role, box in made.items() if role in (*HUBS, "terminal")}
+    hubs = [role for role in keys if role in HUBS]
+    for role, box in made.items():
+        others = ["terminal"] if box.is_hub else hubs if role == "terminal" else []
+        places = [role] if box.is_hub else hubs
+        box.configure([keys[it] for it in others], [HUBS[it] for it in places])
         box.start()
     for box in made.values():
         box.ready()

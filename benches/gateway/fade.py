@@ -13,13 +13,13 @@ within 5 s, 1 otherwise, 2 could not run.
 import argparse
 import json
 import socket
-import subprocess
 import sys
 import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from connect import open_to, result, start
 from lost import lacks
 from topology import Link
 
@@ -85,22 +85,13 @@ def serve():
         threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
 
 
-def open_to(proxy, server, word):
-    connection = socket.create_connection(proxy, 60)
-    head = f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n"
-    connection.sendall(f"{head}{word}\n".encode())
-    answer = b""
-    while b"\r\n\r\n" not in answer:
-        answer += connection.recv(1)
-    return connection
-
-
 def ask(proxy, server, way, seconds):
     """The client's part, in its namespace: bytes by time, as JSON."""
     read = Bins()
 
     def one():
-        connection = open_to(proxy, server, "D" if way == "down" else "U")
+        connection, got = open_to(proxy, server, b"D\n" if way == "down" else b"U\n", 60)
+        read.add(len(got))
         try:
             if way == "down":
                 drain(connection, read)
@@ -133,21 +124,17 @@ def back(bins, begin, end, full):
 
 
 def measure(way, queue, loss, verbose):
-    from boxes import CONNECT, Way, boxes, proxy, stop
+    from boxes import CONNECT, boxes, by_connect, stop
     from topology import SERVER, TERMINAL, Topology
 
-    kind = Way("two boxes, CONNECT", ("hub", "terminal"), proxy("connect", CONNECT), early=True)
     link = Fading(rate="20 Mbit/s", rtt="550 ms", loss=loss, queue=queue)
     with Topology("fade", link) as net:
         server = net.start("server", [sys.executable, HERE, "--serve"])
-        made = boxes(net, kind)
+        made = boxes(net, by_connect())
         try:
             left = net.emulated + ENDS - time.monotonic()
             parts = [(TERMINAL, CONNECT), (SERVER, PORT), way, left]
-            run = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE)]
-            client = subprocess.Popen(
-                [*run, "--ask", json.dumps(parts)], stdout=subprocess.PIPE, text=True
-            )
+            client = start(net, "client", HERE, "--ask", *parts)
             verified = []
             sender = made["hub" if way == "down" else "terminal"]
             while client.poll() is None:
@@ -159,14 +146,9 @@ def measure(way, queue, loss, verbose):
                 if verbose:
                     print(f"{at:.1f} s: verified {now}", file=sys.stderr)
                 time.sleep(0.5)
-            text = client.stdout.read()
-            if way == "up":
-                where = ["ip", "netns", "exec", net.ns("server"), sys.executable, str(HERE)]
-                text = subprocess.run(
-                    [*where, "--counts"], stdout=subprocess.PIPE, text=True, check=True
-                ).stdout
+            counted = client if way == "down" else start(net, "server", HERE, "--counts")
+            bins = {int(at): count for at, count in result(counted).items()}
             assert server.poll() is None
-            bins = {int(at): count for at, count in json.loads(text).items()}
             times = [net.emulated + at for at in (FADES, RETURNS, ENDS)]
             if verbose:
                 for at in range(int(FADES) - 4, int(ENDS)):

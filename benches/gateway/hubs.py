@@ -20,12 +20,12 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+from connect import open_to, result, start
 from lost import lacks
 
 HERE = Path(__file__).resolve()
@@ -83,17 +83,8 @@ class Clients:
         self.sessions = []
 
     def open(self, first):
-        """A connection with its first bytes, and what is left of the listener's answer."""
-        connection = socket.create_connection(self.proxy, PATIENCE_S)
-        head = f"CONNECT {self.server[0]}:{self.server[1]} HTTP/1.1\r\nHost: x\r\n\r\n"
-        connection.sendall(head.encode() + first)
-        got = b""
-        while b"\r\n\r\n" not in got:
-            more = connection.recv(1 << 16)
-            if not more:
-                raise ConnectionResetError
-            got += more
-        return connection, got.partition(b"\r\n\r\n")[2]
+        """A connection with its first bytes, and what has come of the answer."""
+        return open_to(self.proxy, self.server, first, PATIENCE_S)
 
     def request(self, number):
         """Times to the first byte and to the last; None where they do not come."""
@@ -183,34 +174,22 @@ def until(what, happens, seconds=120):
 
 
 def measure(how, verbose):
-    from boxes import CONNECT, Box, Way, proxy, stop
-    from topology import HUB_SATELLITE, SERVER, TERMINAL, Link, Topology
+    from boxes import CONNECT, boxes, by_connect, stop
+    from topology import SERVER, TERMINAL, Link, Topology
 
-    roles = ("hub", "hub2", "terminal")
-    way = Way("two hubs, CONNECT", roles, proxy("connect", CONNECT), early=True)
+    way = by_connect(("hub", "hub2", "terminal"))
+    more = {"tunnel of terminal": f'return_after = "{RETURN}"'}
     seconds = {"restart": 60.0, "kill": 45.0}[how] + SESSION_S
     with Topology("hubs", Link(rate="20 Mbit/s", rtt="600 ms")) as net:
         net.start("server", [sys.executable, HERE, "--serve"])
-        made = {role: Box(net, role, way, drain=DRAIN) for role in roles}
-        keys = {role: box.key() for role, box in made.items()}
-        addresses = [f"{HUB_SATELLITE}:4433", f"{HUB_SATELLITE}:4434"]
+        made = boxes(net, way, more, drain=DRAIN)
+        terminal = made["terminal"]
         try:
-            for role, address in zip(roles, addresses):
-                made[role].configure([keys["terminal"]], [address])
-                made[role].start()
-            terminal = made["terminal"]
-            terminal.tunnel = [f'return_after = "{RETURN}"']
-            terminal.configure([keys["hub"], keys["hub2"]], addresses)
-            terminal.start()
-            for box in made.values():
-                box.ready()
             until("the first hub", lambda: used(terminal) == 0)
             hubs = lambda: terminal.status()["hubs"]  # noqa: E731
             until("both hubs", lambda: all(hub["state"] == "up" for hub in hubs()))
             parts = [(TERMINAL, CONNECT), (SERVER, PORT), seconds]
-            run = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE)]
-            argv = [*run, "--ask", json.dumps(parts)]
-            client = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+            client = start(net, "client", HERE, "--ask", *parts)
             time.sleep(BEFORE_S)
             first, begin = made["hub"], time.monotonic()
             if how == "kill":
@@ -225,7 +204,7 @@ def measure(how, verbose):
             first.start()
             until("the way back", lambda: used(terminal) == 0)
             back = time.monotonic() - begin - ended - AWAY_S
-            requests, sessions = json.loads(client.communicate(timeout=120)[0])
+            requests, sessions = result(client, timeout=120)
             if verbose:
                 for row in requests:
                     print(*row, file=sys.stderr)

@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from connect import open_to, result, start
 from lost import lacks
 
 HERE = Path(__file__).resolve()
@@ -62,10 +63,8 @@ def request(proxy, server, number):
     """Time to the last byte, s; None where it does not come."""
     began = time.monotonic()
     try:
-        with socket.create_connection(proxy, PATIENCE_S) as connection:
-            head = f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n"
-            connection.sendall(f"{head}{number}\n".encode())
-            got = b""
+        connection, got = open_to(proxy, server, f"{number}\n".encode(), PATIENCE_S)
+        with connection:
             while True:
                 left = began + PATIENCE_S - time.monotonic()
                 if left <= 0:
@@ -77,8 +76,7 @@ def request(proxy, server, number):
                 got += more
     except OSError:
         return None
-    length = len(got.partition(b"\r\n\r\n")[2])
-    return time.monotonic() - began if length == SIZE else None
+    return time.monotonic() - began if len(got) == SIZE else None
 
 
 def ask(proxy, server, seconds):
@@ -108,19 +106,16 @@ def findings(box):
 
 
 def measure(lost, seconds, before, verbose):
-    from boxes import CONNECT, Way, boxes, proxy, stop
+    from boxes import CONNECT, boxes, by_connect, stop
     from topology import SERVER, TERMINAL, Link, Topology
 
-    way = Way("two boxes, CONNECT", ("hub", "terminal"), proxy("connect", CONNECT), early=True)
     with Topology("oneway", Link(rate="20 Mbit/s", rtt="600 ms")) as net:
         net.start("server", [sys.executable, HERE, "--serve"])
-        made = boxes(net, way)
+        made = boxes(net, by_connect())
         try:
             parts = [(TERMINAL, CONNECT), (SERVER, PORT), before + seconds]
-            run = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE)]
-            argv = [*run, "--ask", json.dumps(parts)]
             time.sleep(3)
-            client = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+            client = start(net, "client", HERE, "--ask", *parts)
             time.sleep(before)
             begin, fallback, said = time.monotonic(), None, []
             with net.without_udp(LOST[lost]):
@@ -132,11 +127,10 @@ def measure(lost, seconds, before, verbose):
                 rest = max(0, begin + seconds + PATIENCE_S - time.monotonic())
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     client.wait(rest)
-            rows = json.loads(client.stdout.read())
+            rows = result(client)
             # What was under way over UDP would arrive now.
             time.sleep(5)
-            counts = [*run, "--counts", json.dumps(parts[:2])]
-            seen = json.loads(subprocess.run(counts, stdout=subprocess.PIPE, check=True).stdout)
+            seen = result(start(net, "client", HERE, "--counts", *parts[:2]))
             if verbose:
                 for number, at, took in rows:
                     print(f"{number} {at - before:.2f} {took}", file=sys.stderr)
@@ -148,11 +142,10 @@ def measure(lost, seconds, before, verbose):
 
 
 def counts(proxy, server):
-    with socket.create_connection(proxy, 10) as connection:
-        head = f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n"
-        connection.sendall(f"{head}?\n".encode())
-        got = b"".join(iter(lambda: connection.recv(1 << 16), b""))
-    sys.stdout.write(got.partition(b"\r\n\r\n")[2].decode())
+    connection, got = open_to(proxy, server, b"?\n", 10)
+    with connection:
+        got += b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    sys.stdout.write(got.decode())
 
 
 def main():

@@ -13,11 +13,11 @@ have, and both together nine tenths of the link; 1 otherwise; 2 could not run.
 import argparse
 import asyncio
 import json
-import subprocess
 import sys
 import time
 from pathlib import Path
 
+from connect import head, result, start
 from lost import lacks
 
 HERE = Path(__file__).resolve()
@@ -86,7 +86,7 @@ async def open_to(proxy, server, user):
     if not proxy:
         return await asyncio.open_connection(*server, local_addr=here)
     reader, writer = await asyncio.open_connection(*proxy, local_addr=here)
-    writer.write(f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    writer.write(head(server))
     await reader.readuntil(b"\r\n\r\n")
     return reader, writer
 
@@ -156,15 +156,13 @@ def measure(way, case, via, verbose):
         made = boxes(net, WAYS["connect" if via == "connect" else "two"])
         try:
             proxy = (TERMINAL, CONNECT) if via == "connect" else None
-            run = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE)]
+            parts = [proxy, SERVER, way, case]
             began = time.monotonic() + 5
-            users = []
-            for user in range(len(USERS)):
-                parts = json.dumps([proxy, SERVER, way, case, user, began])
-                users.append(
-                    subprocess.Popen([*run, "--ask", parts], stdout=subprocess.PIPE, text=True)
-                )
-            found = [json.loads(user.communicate()[0]) for user in users]
+            users = [
+                start(net, "client", HERE, "--ask", *parts, user, began)
+                for user in range(len(USERS))
+            ]
+            found = [result(user) for user in users]
             if verbose:
                 for role, box in made.items():
                     print(f"--- {role}\n{box.log()}", file=sys.stderr)

@@ -15,11 +15,11 @@ import argparse
 import json
 import resource
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
 
+from connect import head, result, start
 from lost import lacks
 from timing import PORT, fetch
 
@@ -36,9 +36,8 @@ def stall(proxy, server, clients):
         connection = socket.socket()
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(proxy)
-        connection.sendall(f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         # Optimistic: the request goes with the head, and no answer is read.
-        connection.sendall(f"{ASKED}\n".encode())
+        connection.sendall(head(server) + f"{ASKED}\n".encode())
         yield connection
 
 
@@ -70,21 +69,17 @@ def show(at, made):
 
 
 def measure(clients, seconds, verbose):
-    from boxes import CONNECT, Way, boxes, proxy, stop
+    from boxes import CONNECT, boxes, by_connect, stop
     from topology import SERVER, TERMINAL, Link, Topology
 
-    way = Way("two boxes, CONNECT", ("hub", "terminal"), proxy("connect", CONNECT), early=True)
     with Topology("stalled", Link(rate="100 Mbit/s", rtt="550 ms")) as net:
         net.start("server", [sys.executable, HERE.with_name("timing.py"), "--serve"])
-        made = boxes(net, way)
+        made = boxes(net, by_connect())
         try:
             empty = {role: box.use()[0] for role, box in made.items()}
             parts = [(TERMINAL, CONNECT), (SERVER, PORT), clients, seconds]
-            argv = ["ip", "netns", "exec", net.ns("client"), sys.executable, str(HERE)]
             most = {role: empty[role] for role in made}
-            client = subprocess.Popen(
-                [*argv, "--ask", json.dumps(parts)], stdout=subprocess.PIPE, text=True
-            )
+            client = start(net, "client", HERE, "--ask", *parts)
             began = time.monotonic()
             while client.poll() is None:
                 for role, box in made.items():
@@ -92,7 +87,7 @@ def measure(clients, seconds, verbose):
                 if verbose:
                     show(time.monotonic() - began, made)
                 time.sleep(1)
-            found = json.loads(client.stdout.read())
+            found = result(client)
             time.sleep(LEFT)
             left = {role: box.use()[0] for role, box in made.items()}
             return empty, most, left, found

@@ -15,11 +15,12 @@ import argparse
 import json
 import socket
 import statistics
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+
+from connect import open_to, result, start
 
 HERE = Path(__file__).resolve()
 PORT = 9000
@@ -62,17 +63,9 @@ def serve():
 def fetch(proxy, server, size):
     """Times to the first and to the last byte, s."""
     began = time.monotonic()
-    with socket.create_connection(proxy, 300) as connection:
+    connection, _ = open_to(proxy, server, patience=300)
+    with connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.sendall(f"CONNECT {server[0]}:{server[1]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-        answer = b""
-        while b"\r\n\r\n" not in answer:
-            more = connection.recv(1)
-            if not more:
-                raise OSError("no answer")
-            answer += more
-        if b" 200 " not in answer.split(b"\r\n")[0]:
-            raise OSError(answer.decode())
         connection.sendall(f"{size}\n".encode())
         first, got = None, 0
         while got < size:
@@ -110,26 +103,15 @@ def ask(proxy, server, sizes, runs, bulk):
 
 def measure(link, sizes, runs, bulk=0, name="timing", more=None):
     """The times of a client, and the counters of the boxes at the end. `more` is as in `boxes`."""
-    from boxes import CONNECT, Way, boxes, proxy, stop
+    from boxes import CONNECT, boxes, by_connect, stop
     from topology import SERVER, TERMINAL, Topology
-
-    way = Way("two boxes, CONNECT", ("hub", "terminal"), proxy("connect", CONNECT), early=True)
 
     with Topology(name, link) as net:
         net.start("server", [sys.executable, HERE, "--serve"])
-        made = boxes(net, way, more)
+        made = boxes(net, by_connect(), more)
         try:
-            argv = [
-                "ip",
-                "netns",
-                "exec",
-                net.ns("client"),
-                sys.executable,
-                str(HERE),
-                "--ask",
-                json.dumps([(TERMINAL, CONNECT), (SERVER, PORT), sizes, runs, bulk]),
-            ]
-            found = json.loads(subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout)
+            parts = [(TERMINAL, CONNECT), (SERVER, PORT), sizes, runs, bulk]
+            found = result(start(net, "client", HERE, "--ask", *parts))
             found["counters"] = {role: box.status()["counters"] for role, box in made.items()}
             return found
         finally:

@@ -26,6 +26,7 @@ import sys
 import time
 from pathlib import Path
 
+from connect import result, start
 from lost import lacks
 
 HERE = Path(__file__).resolve()
@@ -228,10 +229,8 @@ class Bed:
         self.net = net
         self.python = python
 
-    def ask(self, node, *words):
-        return self.net.start(
-            node, [self.python, HERE, *map(str, words)], stdout=subprocess.PIPE, text=True
-        )
+    def ask(self, node, flag, *parts):
+        return start(self.net, node, HERE, flag, *parts, python=self.python)
 
     def call(self, way, downloads):
         """Share of datagrams lost, delays in order, and Mbit/s of the datagrams and of TCP."""
@@ -239,14 +238,13 @@ class Bed:
 
         began = time.monotonic() + 3
         ends = {
-            role: self.ask(role, "--end", json.dumps([role, way, SERVER, began]))
-            for role in ("server", "client")
+            role: self.ask(role, "--end", role, way, SERVER, began) for role in ("server", "client")
         }
-        beside = self.ask("client", "--load", json.dumps([SERVER, way, downloads, began]))
-        delays, sent = json.loads(ends["client" if way == "down" else "server"].communicate()[0])
+        beside = self.ask("client", "--load", SERVER, way, downloads, began)
+        delays, sent = result(ends["client" if way == "down" else "server"])
         ends["server" if way == "down" else "client"].wait()
         window = ENDS - BEGINS
-        tcp = json.loads(beside.communicate()[0]) * 8e-6 / window if downloads else 0.0
+        tcp = result(beside) * 8e-6 / window if downloads else 0.0
         udp = len(delays) * (PAYLOAD + HEADERS) * 8e-6 / window
         return 1 - len(delays) / sent, sorted(delays), udp, tcp
 
@@ -255,10 +253,9 @@ class Bed:
         from topology import SERVER
 
         began = time.monotonic()
-        beside = self.ask("client", "--load", json.dumps([SERVER, "down", downloads, began]))
+        beside = self.ask("client", "--load", SERVER, "down", downloads, began)
         time.sleep(BEGINS if downloads else 0)
-        asked = self.ask("client", "--pages", json.dumps([SERVER, PAGES_ASKED]))
-        times = json.loads(asked.communicate()[0])
+        times = result(self.ask("client", "--pages", SERVER, PAGES_ASKED))
         beside.terminate()
         beside.communicate()
         return times

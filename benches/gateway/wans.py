@@ -27,12 +27,12 @@ import json
 import random
 import socket
 import statistics
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+from connect import open_to, result, start
 from lost import lacks
 
 HERE = Path(__file__).resolve()
@@ -111,16 +111,7 @@ class Client:
             connection.connect(self.server)
             connection.sendall(first)
             return connection, b""
-        connection = socket.create_connection(self.proxy, patience)
-        head = f"CONNECT {self.server[0]}:{self.server[1]} HTTP/1.1\r\nHost: x\r\n\r\n"
-        connection.sendall(head.encode() + first)
-        got = b""
-        while b"\r\n\r\n" not in got:
-            more = connection.recv(1 << 16)
-            if not more:
-                raise ConnectionResetError
-            got += more
-        return connection, got.partition(b"\r\n\r\n")[2]
+        return open_to(self.proxy, self.server, first, patience)
 
     def fetch(self, length):
         """Seconds until all of it is there; None where it does not come."""
@@ -231,49 +222,21 @@ class Client:
 
 def ask(net, node, what, server, proxy=None, *args, timeout=180):
     """What the client on a node finds; its errors are this program's."""
-    parts = json.dumps([server, proxy, what, list(args)])
-    done = subprocess.run(
-        ["ip", "netns", "exec", net.ns(node), sys.executable, str(HERE), "--ask", parts],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{what}: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)
+    return result(start(net, node, HERE, "--ask", server, proxy, what, args), timeout)
 
 
 def started(net, way):
     """Both boxes, with the WANs of a way."""
-    from boxes import CONNECT, Box, Way, proxy
-    from topology import HUB_SATELLITE
+    from boxes import boxes, by_connect
+    from topology import Link
 
-    both = Way(
-        f"two boxes over {way}, CONNECT", ("hub", "terminal"), proxy("connect", CONNECT), True
-    )
     rate, rtt = OTHER
-    wan = f'[[wan]]\nname = "5g"\nport = 4434\nrate = "{rate}"\nrtt = "{rtt}"\n'
-    made = {}
-    for role in both.boxes:
-        made[role] = Box(net, role, both)
-    keys = {role: box.key() for role, box in made.items()}
-    for role, other in (("hub", "terminal"), ("terminal", "hub")):
-        box = made[role]
-        link = 'bind = "sat"' if role == "terminal" else ""
-        bound = 'bind = "wwan"\n' if role == "terminal" else ""
-        if way == "5g":
-            link = link.replace("sat", "wwan")
-        box.more_of_link = link
-        box.more = wan + bound if way == "both" else ""
-        box.configure([keys[other]], [f"{HUB_SATELLITE}:4433"])
-        if way == "5g":
-            text = box.file.read_text()
-            text = text.replace(f'rate = "{SATELLITE[0]}"', f'rate = "{rate}"')
-            text = text.replace(f'rtt = "{SATELLITE[1]}"', f'rtt = "{rtt}"')
-            box.file.write_text(text.replace('interfaces = ["sat"]', 'interfaces = ["wwan"]'))
-        box.start()
-    for box in made.values():
-        box.ready()
+    interface, told = ("wwan", Link(rate, rtt)) if way == "5g" else ("sat", None)
+    more = {"link of terminal": f'bind = "{interface}"'}
+    if way == "both":
+        wan = f'[[wan]]\nname = "5g"\nport = 4434\nrate = "{rate}"\nrtt = "{rtt}"\n'
+        more |= {"hub": wan, "terminal": f'{wan}bind = "wwan"\n'}
+    made = boxes(net, by_connect(), more, told=told, interface=interface)
     end = time.monotonic() + 20
     wanted = 2 if way == "both" else 1
     while len(made["terminal"].status().get("associations", [])) < wanted:

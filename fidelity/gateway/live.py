@@ -12,7 +12,6 @@ import os
 import socket
 import statistics
 import struct
-import subprocess
 import sys
 import threading
 import time
@@ -223,6 +222,7 @@ def ask(cell, server, begin):
 def values(cell, run):
     """What the cell's boxes yield in one run."""
     from boxes import WAYS, boxes, stop
+    from connect import result, start
     from topology import SERVER, Link, Topology
 
     @dataclass(frozen=True)
@@ -239,18 +239,11 @@ def values(cell, run):
             begin = time.monotonic() + SETTLES
             if cell.fades_to:
                 begin = net.emulated + FADES - 1
-            words = json.dumps([cell.name, SERVER, begin])
-            client = net.start(
-                "client",
-                [sys.executable, HERE, "--ask", words],
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            text = client.communicate()[0]
-            if not text:
+            try:
+                return result(start(net, "client", HERE, "--ask", cell.name, SERVER, begin))
+            except RuntimeError as error:
                 logs = "\n".join(box.log() for box in made.values())
-                raise RuntimeError(f"{cell.name}: no values\n{logs}")
-            return json.loads(text)
+                raise RuntimeError(f"{cell.name}: no values\n{logs}") from error
         finally:
             stop(made)
 
