@@ -7,6 +7,8 @@ the journals of their ends.
     audit.py --way socks --fault 'kill hub' --transfers 500 --seed 7
     audit.py --short                   three runs, in a minute
 
+It prints a row for each run, and at the end one for each way with all of its faults.
+
 It shares no code with `lost.py`: its ends, its satellite and its judge are of their own, in Python's
 standard library. Needs root, iproute2, nft, and a bentpipe with the gateway ($BENTPIPE, or the release
 build). Of a run with a violation everything is kept in target/bench-gateway/audit. Exit status: 0 no
@@ -281,6 +283,24 @@ class Run:
         }
 
 
+OUTCOMES = ("transfers", "as scripted", "cut by a kill", "refused in a fault")
+
+
+def of_ways(runs):
+    """The table of all runs of each way, and of all."""
+    groups = [(way.name, "2" if way.wan else "1", [run for run in runs if run.way == way])
+              for way in WAYS.values()]  # fmt: skip
+    yield f"| way | WANs | faults | {' | '.join(OUTCOMES)} | violations | datagrams that came |"
+    yield "|---" * 9 + "|"
+    for name, wans, own in [*groups, ("all", "", runs)]:
+        counts = sum((run.counts for run in own), Counter())
+        words = [counts[it] for it in OUTCOMES] + [sum(len(run.violations) for run in own)]
+        faults = len({run.fault for run in own} - {"none"})
+        came = f"{counts['datagrams that came']} of {counts['datagrams']}"
+        if own:
+            yield f"| {name} | {wans} | {faults} | {' | '.join(map(str, words))} | {came} |"
+
+
 HEAD = (
     "| way | fault | transfers | as scripted | cut by a kill | refused in a fault | violations "
     "| datagrams that came | s | |\n|---|---|---|---|---|---|---|---|---|---|"
@@ -349,6 +369,7 @@ def main():
         total = {**counts, "violations": violations, "failed": failed, "seed": args.seed}
         print(json.dumps({"runs": [run.data() for run in runs], "total": total}))
     else:
+        print("", *of_ways(runs), sep="\n")
         print(
             f"\n{len(runs)} of {len(cells)} runs, seed {args.seed}: {counts['transfers']} transfers, "
             f"{counts['as scripted']} as scripted, {counts['cut by a kill']} cut by a kill, "
