@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""A terminal with two hubs, the first of which is restarted or killed under load; and one with a single hub.
+"""A terminal with two hubs, the first of which is restarted or killed under load; and one with a single hub, which
+is restarted or upgraded.
 
     hubs.py
     hubs.py --how kill --verbose
 
 Two hubs and a terminal over the emulated satellite (20 Mbit/s, 600 ms). Clients use the terminal's
-CONNECT listener, or are intercepted where the hub is the only one: four downloads fill the link; a request for 10 kB begins every 0.1 s, each over a
-connection of its own; a session of 8 s begins every second, and asks and is answered twice a
+CONNECT listener, or are intercepted where the hub is the only one: four downloads fill the link; a request
+for 10 kB begins every 0.1 s, each over a connection of its own; a session of 8 s begins every second, and asks and is answered twice a
 second. The first hub gets SIGTERM, lets connections finish for 15 s, ends, and is started again 2 s
 later; or it is killed and started again 2 s later. Both come back to the first one when it has
-answered for 10 s. While the only hub is away, new connections pass beside the boxes. A request has
+answered for 10 s. While the only hub is away, new connections pass beside the boxes. An upgrade (SIGUSR2)
+leaves the downloads with the old process, which shares the link with the new one until the clients end. A request has
 failed where its answer has not come within 15 s, a session where one answer is missing. A restart must be
-noticed by nobody: exit status 0 where no request fails, none waits over 2 s where there is a second hub,
-and no session is reset; 1 otherwise; 2 could not run. What a kill costs is printed only.
+noticed by nobody: exit status 0 where no request fails, none waits over 2 s where there is a second hub or
+process, and no session is reset; 1 otherwise; 2 could not run. What a kill costs is printed only.
 """
 
 import argparse
@@ -47,8 +49,9 @@ WORDS = {
     "restart": "restarted (SIGTERM)",
     "kill": "killed",
     "alone": "restarted (SIGTERM), the only one",
+    "upgrade": "upgraded (SIGUSR2), the only one",
 }
-SECONDS = {"restart": 60.0, "kill": 45.0, "alone": 45.0}
+SECONDS = {"restart": 60.0, "kill": 45.0, "alone": 45.0, "upgrade": 45.0}
 
 
 def serve():
@@ -185,11 +188,41 @@ def until(what, happens, seconds=120):
         time.sleep(0.02)
 
 
+def restart(how, hub, terminal, second):
+    """Ends the hub and starts it again; after how many seconds it is left, has ended, and is used again."""
+    begin = time.monotonic()
+    if how == "kill":
+        hub.kill()
+    else:
+        hub.process.send_signal(signal.SIGTERM)
+    until("the change", lambda: used(terminal) == second)
+    left = time.monotonic() - begin
+    hub.process.wait(60)
+    ended = time.monotonic() - begin
+    time.sleep(AWAY_S)
+    hub.start()
+    until("the way back", lambda: used(terminal) == 0)
+    return left, ended, time.monotonic() - begin - ended - AWAY_S
+
+
+def upgrade(hub):
+    """Lets a new process take over; after how many seconds the terminal is there."""
+    begin, old = time.monotonic(), hub.status()["pid"]
+    hub.process.send_signal(signal.SIGUSR2)
+
+    def moved():
+        status = hub.status()
+        return status and status["pid"] != old and status["associations"]
+
+    until("the new process", moved)
+    return time.monotonic() - begin, None, None
+
+
 def measure(how, verbose):
     from boxes import CONNECT, WAYS, boxes, by_connect, stop
     from topology import SERVER, TERMINAL, Link, Topology
 
-    alone = how == "alone"
+    alone = how in ("alone", "upgrade")
     way = WAYS["two"] if alone else by_connect(("hub", "hub2", "terminal"))
     more = {"tunnel of terminal": f'return_after = "{RETURN}"'}
     proxy, second = (None, None) if alone else ((TERMINAL, CONNECT), 1)
@@ -204,26 +237,20 @@ def measure(how, verbose):
             parts = [proxy, (SERVER, PORT), SECONDS[how] + SESSION_S]
             client = start(net, "client", HERE, "--ask", *parts)
             time.sleep(BEFORE_S)
-            first, begin = made["hub"], time.monotonic()
-            if how == "kill":
-                first.kill()
+            hub = made["hub"]
+            if how == "upgrade":
+                times = upgrade(hub)
             else:
-                first.process.send_signal(signal.SIGTERM)
-            until("the change", lambda: used(terminal) == second)
-            left = time.monotonic() - begin
-            first.process.wait(60)
-            ended = time.monotonic() - begin
-            time.sleep(AWAY_S)
-            first.start()
-            until("the way back", lambda: used(terminal) == 0)
-            back = time.monotonic() - begin - ended - AWAY_S
+                times = restart(how, hub, terminal, second)
             requests, sessions = result(client, timeout=120)
+            if how == "upgrade":
+                until("the end of the old process", lambda: hub.process.poll() is not None)
             if verbose:
                 for row in requests:
                     print(*row, file=sys.stderr)
                 for role, box in made.items():
                     print(f"--- {role}\n{box.log()}", file=sys.stderr)
-            return requests, sessions, left, ended, back
+            return requests, sessions, times
         finally:
             stop(made)
 
@@ -251,17 +278,18 @@ def main():
     print("|---" * 12 + "|")
     bad = False
     for how in args.how or WORDS:
-        requests, sessions, left, ended, back = measure(how, args.verbose)
+        requests, sessions, times = measure(how, args.verbose)
         waits = [(at, first) for at, first, last in requests if last is not None]
         before = [wait for at, wait in waits if at < BEFORE_S - PATIENCE_S / 5]
         then = [wait for at, wait in waits if at >= BEFORE_S - PATIENCE_S / 5]
         failed, late = len(requests) - len(waits), sum(wait > BOUND_S for _, wait in waits)
         reset = sum(not whole for _, _, whole in sessions)
-        bad |= how != "kill" and bool(failed or reset or (late and how == "restart"))
+        bad |= how != "kill" and bool(failed or reset or (late and how != "alone"))
+        left, ended, back = ("" if it is None else f"{it:.1f}" for it in times)
         print(
             f"| {WORDS[how]} | {len(requests)} | {failed} | {late} | {max(before, default=0):.2f} "
-            f"| {max(then, default=0):.2f} | {len(sessions)} | {reset} | {left:.2f} | {ended:.1f} "
-            f"| {back:.1f} | {os.getloadavg()[0]:.1f} |",
+            f"| {max(then, default=0):.2f} | {len(sessions)} | {reset} | {left} | {ended} "
+            f"| {back} | {os.getloadavg()[0]:.1f} |",
             flush=True,
         )
     return 1 if bad else 0

@@ -295,15 +295,18 @@ impl Server {
         associations.iter().all(moved)
     }
 
-    /// Tells all terminals, and those that come from now on. Returns how many there were when each knows
-    /// it, or is lost.
+    /// Tells all terminals that have not moved to another process, and those that come from now on. Returns
+    /// how many there were when each knows it, or is lost.
     pub(crate) async fn announce(&self, notice: Notice) -> usize {
         *self.shared.notice() = Some(notice);
         let tell = |Association { connection, .. }| {
             // One that is not reached now learns of it when it is, whoever waits.
             tokio::spawn(async move { heartbeat::send(&connection, notice).await })
         };
-        let telling: Vec<_> = self.associations().into_iter().map(tell).collect();
+        let mut associations = self.associations();
+        // Those that are another process's as well need to know no more.
+        associations.retain(|it| !it.moved.load(Ordering::Relaxed));
+        let telling: Vec<_> = associations.into_iter().map(tell).collect();
         let count = telling.len();
         for told in telling {
             drop(told.await);
