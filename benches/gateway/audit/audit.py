@@ -55,7 +55,7 @@ class Way:
 
 
 LINK = ("none", "outage", "loss to the hub", "loss to the terminal", "fade")
-HUB = ("kill hub", "kill terminal", "reload")
+HUB = ("kill hub", "kill terminal", "reload", "upgrades")
 WAN = ("other WAN lost", "other WAN to the hub", "other WAN to the terminal", "WANs in turn")
 QUIC = ("no UDP to the hub", "no UDP to the terminal", "second hub")
 WAYS = {
@@ -72,10 +72,12 @@ WAYS = {
     "bypass": Way(
         "no hub: passing directly",
         ("terminal",),
-        faults=(*LINK, "kill terminal", "reload"),
+        faults=(*LINK, "kill terminal", "reload", "upgrades"),
         kernel=True,
     ),
-    "single": Way("one box", ("single",), faults=(*LINK, "kill single", "reload"), kernel=True),
+    "single": Way(
+        "one box", ("single",), faults=(*LINK, "kill single", "reload", "upgrades"), kernel=True
+    ),
 }
 FAULTS = tuple(dict.fromkeys(fault for way in WAYS.values() for fault in way.faults))
 
@@ -145,7 +147,7 @@ class Run:
         words += ["--seed", self.seed, "--tag", self.tag, "--patience", PATIENCE]
         if self.way.via != "connect":
             words += ["--flows", FLOWS]
-        if self.way.kernel and self.fault not in ("none", "reload"):
+        if self.way.kernel and self.fault not in ("none", "reload", "upgrades"):
             # A reset crosses the satellite once, and may be lost with or without a gateway.
             words += ["--without", ",".join(sorted(script.RESETS))]
         with open(bed.files / f"{side}.err", "ab") as errors:
@@ -214,6 +216,12 @@ class Run:
                     box.signal(signal.SIGHUP)
                 time.sleep(1)
 
+        elif self.fault == "upgrades":
+            # The first of them twice, when its first process may still carry connections.
+            for role in (*boxes, next(iter(boxes))):
+                boxes[role].upgrade()
+                time.sleep(1)
+
     def kill(self, box):
         with self.window(killed=True):
             box.kill()
@@ -231,7 +239,7 @@ class Run:
         server.communicate(timeout=2 * PATIENCE)
         for box in boxes.values():
             # Ended by itself: it crashed, whatever the transfers say.
-            if box.process.poll() is not None:
+            if not box.runs():
                 self.failed = f"{box.role} has ended: {box.log()}"
             box.signal(signal.SIGINT)
         self.packets = bed.packets()

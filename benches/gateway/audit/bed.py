@@ -187,6 +187,8 @@ class Box:
         self.folder.mkdir()
         self.file = self.folder / f"{bed.name}-{role}.toml"
         self.process = None
+        # The process that has taken over last, which is no child of this one.
+        self.successor = None
         self.lines = []
 
     def key(self):
@@ -241,7 +243,25 @@ class Box:
         return (self.bed.files / f"{self.role}.log").read_text(errors="replace")[-3000:]
 
     def signal(self, number):
-        self.process.send_signal(number)
+        if self.successor is None:
+            self.process.send_signal(number)
+        else:
+            os.kill(self.successor, number)
+
+    def runs(self):
+        if self.successor is None:
+            return self.process.poll() is None
+        return Path(f"/proc/{self.successor}").exists()
+
+    def upgrade(self, seconds=40):
+        """Lets a new process take over."""
+        old, end = self.status()["pid"], time.monotonic() + seconds
+        self.signal(signal.SIGUSR2)
+        while (self.status() or {"pid": old})["pid"] == old:
+            if time.monotonic() > end:
+                raise RuntimeError(f"no process of {self.role} takes over: {self.log()}")
+            time.sleep(0.1)
+        self.successor = self.status()["pid"]
 
     def kill(self):
         self.process.kill()

@@ -91,7 +91,7 @@ impl Engines {
             _ => JoinSet::new(),
         };
         let supervisor = match plan {
-            Some(plan) => Some(keep(state, plan, &carrier)?),
+            Some(plan) => Some(keep(state, plan, &carrier, takes_over)?),
             None => None,
         };
         Ok(Engines {
@@ -226,11 +226,12 @@ fn carry(
     Ok(serving)
 }
 
-/// Makes the rules, and keeps them in step with what the carrier can do.
+/// Makes the rules, and keeps them in step with what the carrier can do; its peer was `waited` for.
 fn keep(
     state: &Arc<SharedState>,
     plan: Plan,
     carrier: &Carrier,
+    waited: bool,
 ) -> Result<RuleSupervisor, RunError> {
     let folder = control_folder();
     let kept = match carrier {
@@ -240,7 +241,7 @@ fn keep(
                 true => Fitness::AtLimit,
                 false => Fitness::Ready,
             };
-            RuleSupervisor::start(plan, &folder, state, fitness, || false)
+            RuleSupervisor::start(plan, &folder, state, waited, fitness, || false)
         }
         Carrier::Terminal(terminal) => {
             let status = terminal.status();
@@ -256,11 +257,11 @@ fn keep(
                     Health::Up | Health::Fallback => Fitness::Ready,
                 }
             };
-            RuleSupervisor::start(plan, &folder, state, fitness, carries_udp)
+            RuleSupervisor::start(plan, &folder, state, waited, fitness, carries_udp)
         }
         Carrier::Hub(_) => {
             let ready = || Fitness::Ready;
-            RuleSupervisor::start(plan, &folder, state, ready, || true)
+            RuleSupervisor::start(plan, &folder, state, waited, ready, || true)
         }
     };
     kept.map_err(|error| RunError::start("interception", error))

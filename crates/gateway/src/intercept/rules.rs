@@ -26,14 +26,26 @@ pub struct Rules {
 
 impl Rules {
     /// Makes the rules, in place of any that a gateway with the same name has left
-    /// or still has. `folder` gets the record of what was made.
+    /// or still has. `folder` gets the record of what was made. New connections go to the gateway.
     ///
     /// Listen before this: the rules let connections pass until then.
     ///
     /// # Errors
     /// Where something is missing; then nothing is changed.
     pub fn install(plan: Plan, folder: &Path) -> Result<Rules, Error> {
-        let treatment = Passing::Gateway.into();
+        Rules::install_so(plan, folder, Passing::Gateway)
+    }
+
+    /// As [`Rules::install`], with another treatment of new connections.
+    ///
+    /// # Errors
+    /// As [`Rules::install`].
+    pub fn install_so(
+        plan: Plan,
+        folder: &Path,
+        treatment: impl Into<Treatment>,
+    ) -> Result<Rules, Error> {
+        let treatment = treatment.into();
         let text = script::install(&plan, treatment);
         system::nft_check(&text)?;
         let record = Record {

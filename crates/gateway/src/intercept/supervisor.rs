@@ -62,7 +62,8 @@ impl Drop for RuleSupervisor {
 
 impl RuleSupervisor {
     /// Makes the rules of `plan`, with their record in `folder`, and follows
-    /// `fitness`, and for UDP `carries_udp`. Listen before this, and call it in a runtime of tokio.
+    /// `fitness`, and for UDP `carries_udp`. A peer that is down has time to answer, unless it was
+    /// `waited` for before. Listen before this, and call it in a runtime of tokio.
     ///
     /// # Errors
     /// Missing requirements of this machine, and the remedies.
@@ -70,12 +71,25 @@ impl RuleSupervisor {
         plan: Plan,
         folder: &Path,
         state: &Arc<SharedState>,
+        waited: bool,
         fitness: impl Fn() -> Fitness + Send + 'static,
         carries_udp: impl Fn() -> bool + Send + 'static,
     ) -> Result<RuleSupervisor, Error> {
-        let rules = Rules::install(plan, folder)?;
+        let (first, silent) = match waited {
+            true => (fitness(), None),
+            false => (Fitness::Ready, Some(Instant::now())),
+        };
+        let tcp = wanted(first, SILENCE, &state.config());
+        if tcp != Passing::Gateway {
+            report(tcp, first);
+        }
+        let udp = Passing::Gateway;
+        let now = Treatment { tcp, udp };
+        let rules = Rules::install_so(plan, folder, now)?;
         let rules = Arc::new(Mutex::new(Some(rules)));
-        let followed = follow(Arc::clone(&rules), Arc::clone(state), fitness, carries_udp);
+        let begin = (now, silent);
+        let shared = (Arc::clone(&rules), Arc::clone(state));
+        let followed = follow(shared, begin, fitness, carries_udp);
         let task = tokio::spawn(followed);
         Ok(RuleSupervisor {
             rules,
@@ -105,16 +119,16 @@ impl RuleSupervisor {
     }
 }
 
+/// Switches the rules from what they are `now` to what they are to be; a peer that is down is so since
+/// `silent`, or has been for long.
 async fn follow(
-    rules: Arc<Mutex<Option<Rules>>>,
-    state: Arc<SharedState>,
+    (rules, state): (Arc<Mutex<Option<Rules>>>, Arc<SharedState>),
+    (mut now, mut silent): (Treatment, Option<Instant>),
     fitness: impl Fn() -> Fitness + Send + 'static,
     carries_udp: impl Fn() -> bool + Send + 'static,
 ) {
-    let mut silent = Some(Instant::now());
     // Until the boxes are associated, UDP passes.
     let mut carried = None;
-    let mut now = Treatment::from(Passing::Gateway);
     let mut reach = Reach::new(&state);
     loop {
         tokio::time::sleep(TURN).await;
