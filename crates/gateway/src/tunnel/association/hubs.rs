@@ -338,10 +338,11 @@ impl Shared {
             let old = &mut hubs[at];
             old.group.finish();
             let group = Arc::clone(&old.group);
+            let is_off_the_list = old.retired.is_some();
             let since = *old.retired.get_or_insert_with(Instant::now);
             tokio::spawn(Arc::clone(self).retire(Arc::clone(&group), since, OLD));
-            if self.leaves.load(Ordering::Relaxed) {
-                // New connections are another process's of this terminal.
+            if is_off_the_list || self.leaves.load(Ordering::Relaxed) {
+                // New connections are another hub's, or another process's of this terminal.
                 old.successor = Some(old.status.clone());
                 group.tell_moved();
             } else {
