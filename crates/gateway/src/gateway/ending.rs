@@ -55,11 +55,13 @@ impl Parts {
                     // The new process serves the metrics and takes the rate from now on.
                     metrics.abort();
                 }
+                let set = set_rate(file.state);
+                // The new process has read it.
+                file.read();
                 let (links, engines) = (self.engines.links(), &mut self.engines);
                 let needs_successor = engines.needs_successor();
                 let follows = async {
                     if let Some(stream) = kept(stream) {
-                        let set = set_rate(file.state);
                         overlap::follow(stream, &links, set, || file.read()).await;
                         if needs_successor {
                             return;
@@ -72,8 +74,9 @@ impl Parts {
                     let mut leaving = Leaving::begin();
                     let needed = || has_older() || leaving.may_get_more(engines);
                     let most = HANDED_OVER.max(drain_limit);
-                    drain(file, most, signals, needed).await;
-                    engines.end_overlap().await;
+                    if !drain(file, most, signals, needed).await {
+                        engines.end_overlap().await;
+                    }
                 };
                 tokio::select! {
                     () = leaves => {}
@@ -92,11 +95,9 @@ impl Parts {
 /// The stream of a hand-over in the runtime. It closes with the process and not before, when its sockets
 /// close, which the end of the stream tells.
 fn kept(stream: UnixStream) -> Option<tokio::net::UnixStream> {
-    let kept = stream.try_clone().and_then(|another| {
-        let _ = another.into_raw_fd();
-        stream_of(stream)
-    });
-    match kept {
+    let another = stream.try_clone();
+    let _ = stream.into_raw_fd();
+    match another.and_then(stream_of) {
         Ok(stream) => Some(stream),
         Err(error) => {
             tracing::warn!(%error, "the rate is not divided with the new process");
@@ -148,13 +149,14 @@ const TERMINALS_MOVE: Duration = Duration::from_secs(30);
 /// How long what terminals have sent may take, packets that are lost and sent again included.
 const ON_THE_WAY: Duration = Duration::from_secs(3);
 
-/// Lets connections finish, and goes on while this process is `needed` otherwise.
+/// Lets connections finish, and goes on while this process is `needed` otherwise. True where a signal asks
+/// for the end before.
 async fn drain(
     file: &File<'_>,
     most: Duration,
     signals: &mut Signals,
     mut needed: impl FnMut() -> bool,
-) {
+) -> bool {
     let state = file.state;
     state.note_draining();
     let active = || state.counters.connections_active.get();
@@ -163,12 +165,16 @@ async fn drain(
         "no new connections; those that exist may finish"
     );
     let until = Instant::now() + most;
+    let mut asked_to_end = false;
     while (active() > 0 || needed()) && Instant::now() < until {
         tokio::select! {
             () = tokio::time::sleep(Duration::from_millis(50)) => {}
             asked = signals.next() => {
                 match asked {
-                    Asked::Drain | Asked::End => break,
+                    Asked::Drain | Asked::End => {
+                        asked_to_end = true;
+                        break;
+                    }
                     Asked::Reload => file.read(),
                     Asked::Upgrade => {}
                 }
@@ -181,4 +187,5 @@ async fn drain(
             "connections that did not finish are reset"
         );
     }
+    asked_to_end
 }

@@ -1,8 +1,8 @@
 //! Two processes of one gateway, while the old one lets its connections finish.
 //!
-//! They send into the same link, which each of them would fill. Twice a second the old one says how much it
-//! has sent, and the new one answers with the rate that is the old one's: as two hubs of a terminal divide
-//! their link ([`split`]). The new one also says when its configuration was read again, which its signals
+//! They send into the same link, which each of them would fill. Ten times a second the old one says how much it
+//! has sent, and the new one answers with the rate that is the old one's, anew twice a second: as two hubs of a
+//! terminal divide their link ([`split`]). The new one also says when its configuration was read again, which its signals
 //! ask of it alone. The stream is the one of the hand-over; its end tells each that the other has ended.
 //!
 //! Both write a count (1 byte), and so many numbers (8 bytes each, most significant first), of which all
@@ -19,8 +19,11 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 
+/// How often the old process speaks: what is beside the tunnel is counted as often, and is not to be
+/// mistaken for it.
+const TURN: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 100 });
 /// How often the rate is divided.
-const TURN: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 500 });
+const DIVIDED: Duration = TURN.saturating_mul(5);
 /// Numbers of one message, at most.
 const MOST: usize = 64;
 
@@ -70,6 +73,7 @@ pub(super) async fn lead(
     read: impl Fn() -> u64,
 ) {
     let mut before: Option<(Instant, Vec<[u64; 2]>)> = None;
+    let mut parts = vec![[WHOLE; 2]; links.len()];
     while let Ok(told) = hear(&mut stream).await {
         let Some((rate, sent)) = told.split_first() else {
             break;
@@ -84,16 +88,20 @@ pub(super) async fn lead(
             .map(|(other, link)| [*other, link.shaper().sent_bytes()])
             .collect();
         let mut says = vec![read()];
-        for (at, (link, sent)) in links.iter().zip(&sent).enumerate() {
-            let parts = match &before {
-                Some((then, before)) => divide(now - *then, before.get(at).unwrap_or(sent), sent),
-                None => [WHOLE; 2],
-            };
+        let divides = before.as_ref().filter(|(then, _)| now - *then >= DIVIDED);
+        if let Some((then, before)) = divides {
+            for ((parts, before), sent) in parts.iter_mut().zip(before).zip(&sent) {
+                *parts = divide(now - *then, before, sent);
+            }
+        }
+        if before.is_none() || divides.is_some() {
+            before = Some((now, sent.clone()));
+        }
+        for ((link, parts), sent) in links.iter().zip(&parts).zip(&sent) {
             link.note_fellows(sent[0]);
             link.use_part(parts[1]);
             says.push(link.part(parts[0]).map_or(0, Rate::bps));
         }
-        before = Some((now, sent));
         if say(&mut stream, &says).await.is_err() {
             break;
         }

@@ -66,7 +66,8 @@ impl Successors {
                     }
                     Err(error) => {
                         tracing::warn!(%error, "no process has taken over; this one goes on");
-                        tokio::time::sleep(Duration::from_millis(100)).await;
+                        // The sockets of the one that failed close with it.
+                        tokio::time::sleep(Duration::from_secs(1)).await;
                     }
                 }
             }

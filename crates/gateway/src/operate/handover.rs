@@ -111,8 +111,8 @@ fn kind_of(code: u8) -> Option<Kind> {
 /// When it does not become ready: then this process keeps its task.
 pub fn give(stream: &mut UnixStream, estate: &Estate) -> io::Result<()> {
     // Before the other process binds, so that no packet reaches it that is for this one.
-    estate.hub.steer(Newest::Next)?;
-    let given = give_sockets(stream, estate);
+    let steered = estate.hub.steer(Newest::Next);
+    let given = steered.and_then(|()| give_sockets(stream, estate));
     if given.is_err()
         && let Err(error) = estate.hub.steer(Newest::This)
     {

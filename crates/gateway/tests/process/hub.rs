@@ -196,18 +196,37 @@ fn an_upgrade_takes_all_wans_along() {
     end(&bed);
 }
 
-/// The signal reaches the new process, and the old one must know.
-#[test]
-fn a_terminal_that_is_removed_loses_what_is_open_at_the_old_process() {
-    let bed = bed();
-    let mut open = bed.connect().unwrap();
-    upgrade(&bed, std::slice::from_mut(&mut open));
+/// Takes the terminal's key out of the hub's file.
+fn remove_terminal(bed: &Bed) {
     let file = bed.folder.path().join("hub1.toml");
     let text = fs::read_to_string(&file).unwrap();
     let other = Identity::generate().unwrap().public().to_string();
     let peers = text.split("peers = [\"").nth(1).unwrap();
     let removed = peers.split('"').next().unwrap();
     fs::write(&file, text.replace(removed, &other)).unwrap();
+}
+
+/// What the new process begins with holds for the old one as well.
+#[test]
+fn a_terminal_that_is_removed_before_an_upgrade_loses_what_is_open() {
+    let bed = bed();
+    let mut open = bed.connect().unwrap();
+    echoes(&mut open);
+    remove_terminal(&bed);
+    bed.hubs[0].signal(Signal::SIGUSR2);
+    let error = open.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+    until("the new process", || pid(&bed) != 0);
+    end(&bed);
+}
+
+/// The signal reaches the new process, and the old one must know.
+#[test]
+fn a_terminal_that_is_removed_loses_what_is_open_at_the_old_process() {
+    let bed = bed();
+    let mut open = bed.connect().unwrap();
+    upgrade(&bed, std::slice::from_mut(&mut open));
+    remove_terminal(&bed);
     let new = Pid::from_raw(i32::try_from(pid(&bed)).unwrap());
     kill(new, Signal::SIGHUP).unwrap();
     let error = open.read(&mut [0; 1]).unwrap_err();

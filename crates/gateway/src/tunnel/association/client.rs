@@ -225,6 +225,9 @@ impl Client {
         if let [_, backup] = &self.tasks[..] {
             backup.abort();
         }
+        if let Some(pool) = &self.shared.fallback {
+            pool.cool();
+        }
         self.shared.status.send_modify(|status| {
             status.fall_back(false, false);
         });
@@ -488,6 +491,7 @@ impl Shared {
         self.target.answered(address);
         tracing::info!(hub = %self.target.hub(), %address, rtt = ?connection.rtt(), "associated with the hub");
         let moves = self.fallback.is_some();
+        self.told.store(false, Ordering::Relaxed);
         self.current.send_replace(Some(Current {
             connection: connection.clone(),
             streams: moves.then(|| Streams::of(connection)),
@@ -501,6 +505,7 @@ impl Shared {
             status.enter(Health::Up);
             status.rtt = Some(connection.rtt());
             status.reason = None;
+            status.handed_over = false;
             status.associations += 1;
         });
         let state = &self.common.state;
@@ -542,8 +547,8 @@ impl Shared {
             listed.note_draining(beat.drains);
             if beat.handed_over && !self.told.swap(true, Ordering::Relaxed) {
                 tracing::info!(hub = %self.target.hub(), "the hub has handed over to another process");
-                // Who chooses among the hubs looks at their state.
-                self.status.send_modify(|_| {});
+                // Who chooses among the hubs follows their states.
+                self.status.send_modify(|status| status.handed_over = true);
             }
             let health = match (beat.drains, outage) {
                 (true, _) => Health::Draining,

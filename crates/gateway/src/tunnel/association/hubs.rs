@@ -111,7 +111,9 @@ impl Entry {
     /// What counts of it in the choice. One that is taken off the list carries connections only while
     /// no other can, and one whose process has handed over until the new one does.
     fn seen(&self, status: &Status) -> Seen {
-        let leaves = self.retired.is_some() && (self.successor.is_none() || self.is_replaced());
+        // A short outage is no way back: what is told that nothing new comes may end.
+        let replaced = self.moved || self.is_replaced();
+        let leaves = self.retired.is_some() && (self.successor.is_none() || replaced);
         let health = match status.health {
             Health::Up | Health::Fallback if leaves => Health::Outage,
             health => health,
@@ -344,6 +346,7 @@ impl Shared {
             if is_off_the_list || self.leaves.load(Ordering::Relaxed) {
                 // New connections are another hub's, or another process's of this terminal.
                 old.successor = Some(old.status.clone());
+                old.moved = true;
                 group.tell_moved();
             } else {
                 let new = Group::start(tunnel, group.hub(), &self.common);
@@ -420,6 +423,8 @@ impl Shared {
             let kept = old.iter().position(is_kept);
             let mut entry = match kept {
                 Some(at) => old.swap_remove(at),
+                // New connections are another process's.
+                None if self.leaves.load(Ordering::Relaxed) => continue,
                 None => {
                     let group = Group::start(tunnel, hub, &self.common);
                     Entry::start(group, &self.changed)

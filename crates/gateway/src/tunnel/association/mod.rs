@@ -99,6 +99,8 @@ pub struct Status {
     pub associations: u64,
     /// How the association is, whatever replaces it.
     quic: Health,
+    /// The hub has said that its process has handed over.
+    handed_over: bool,
     /// Acknowledgements of its heartbeats are late.
     late: bool,
     /// Whether the fallback works.
@@ -116,6 +118,7 @@ impl Status {
             reason: None,
             associations: 0,
             quic: Health::Down,
+            handed_over: false,
             late: false,
             tls: false,
             faster: false,
