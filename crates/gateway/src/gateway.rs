@@ -367,39 +367,35 @@ impl File<'_> {
     /// Reads it again. A wrong one changes nothing.
     fn read(&self) {
         let File { path, state, level } = *self;
-        reread(path, state, level);
-    }
-}
-
-fn reread(file: &Path, state: &SharedState, level: Option<&LogLevel>) {
-    let new = match load(file) {
-        Ok(new) => new,
-        Err(error) => {
-            state.counters.reloads_refused.increment();
-            tracing::error!("the configuration stays as it was: {error}");
-            return;
+        let new = match load(path) {
+            Ok(new) => new,
+            Err(error) => {
+                state.counters.reloads_refused.increment();
+                tracing::error!("the configuration stays as it was: {error}");
+                return;
+            }
+        };
+        let old = state.config();
+        let changes = reload::changes(&old, &new);
+        state.counters.reloads.increment();
+        if old.link.rate != new.link.rate && !matches!(new.link.rate, RateSource::File { .. }) {
+            state.set_rate(new.link.configured());
         }
-    };
-    let old = state.config();
-    let changes = reload::changes(&old, &new);
-    state.counters.reloads.increment();
-    if old.link.rate != new.link.rate && !matches!(new.link.rate, RateSource::File { .. }) {
-        state.set_rate(new.link.configured());
-    }
-    if let Some(level) = level {
-        level.set(new.log.level);
-    }
-    state.set_config(Arc::new(new));
-    if changes.live.is_empty() && changes.later.is_empty() {
-        tracing::info!("the configuration was read again; nothing has changed");
-    }
-    if !changes.live.is_empty() {
-        tracing::info!("changed: {}", changes.live.join(", "));
-    }
-    if !changes.later.is_empty() {
-        tracing::warn!(
-            "changes with the next restart: {}",
-            changes.later.join(", ")
-        );
+        if let Some(level) = level {
+            level.set(new.log.level);
+        }
+        state.set_config(Arc::new(new));
+        if changes.live.is_empty() && changes.later.is_empty() {
+            tracing::info!("the configuration was read again; nothing has changed");
+        }
+        if !changes.live.is_empty() {
+            tracing::info!("changed: {}", changes.live.join(", "));
+        }
+        if !changes.later.is_empty() {
+            tracing::warn!(
+                "changes with the next restart: {}",
+                changes.later.join(", ")
+            );
+        }
     }
 }

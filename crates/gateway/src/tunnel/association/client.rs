@@ -86,8 +86,6 @@ struct Shared {
     relaxed: AtomicBool,
     /// It does not any more.
     hurry: Notify,
-    /// The hub has said that its process has handed over.
-    told: AtomicBool,
     /// The association is the last: those with the other process are another client's.
     last: AtomicBool,
     /// It has just become so.
@@ -168,7 +166,6 @@ impl Client {
             suspect,
             relaxed: AtomicBool::new(false),
             hurry: Notify::new(),
-            told: AtomicBool::new(false),
             last: AtomicBool::new(false),
             finishes: Notify::new(),
             claim: Mutex::default(),
@@ -213,7 +210,7 @@ impl Client {
 
     /// Whether the hub has said that its process has handed over.
     pub(super) fn is_handed_over(&self) -> bool {
-        self.shared.told.load(Ordering::Relaxed)
+        self.shared.status.borrow().handed_over
     }
 
     /// Lets the association end with the process that it is with, and makes no other: attempts, and the
@@ -491,7 +488,6 @@ impl Shared {
         self.target.answered(address);
         tracing::info!(hub = %self.target.hub(), %address, rtt = ?connection.rtt(), "associated with the hub");
         let moves = self.fallback.is_some();
-        self.told.store(false, Ordering::Relaxed);
         self.current.send_replace(Some(Current {
             connection: connection.clone(),
             streams: moves.then(|| Streams::of(connection)),
@@ -545,10 +541,10 @@ impl Shared {
                 let _ = self.suspect.try_send(direction);
             }
             listed.note_draining(beat.drains);
-            if beat.handed_over && !self.told.swap(true, Ordering::Relaxed) {
+            // Who chooses among the hubs follows their states.
+            let tells = |status: &mut Status| !std::mem::replace(&mut status.handed_over, true);
+            if beat.handed_over && self.status.send_if_modified(tells) {
                 tracing::info!(hub = %self.target.hub(), "the hub has handed over to another process");
-                // Who chooses among the hubs follows their states.
-                self.status.send_modify(|status| status.handed_over = true);
             }
             let health = match (beat.drains, outage) {
                 (true, _) => Health::Draining,
