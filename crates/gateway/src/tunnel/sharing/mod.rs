@@ -22,18 +22,19 @@
 //! current and cannot put a stream that waits there before others, since quinn sorts a stream when it
 //! has sent from it.
 
+mod datagram;
+mod grant;
 mod subscriber;
 
+pub(crate) use datagram::Datagram;
+pub(crate) use grant::Grant;
 pub(crate) use subscriber::Subscriber;
 
 use super::coding::Coding;
 use super::known::Knowledge;
 use super::shaper::Peer;
-use crate::config::WEIGHT;
-use crate::usage::Member;
 use bentpipe_quic::turns::{self, AHEAD, HEADERS, LEAVING, Next, Queue, Side};
 use bentpipe_units::{Rate, Ratio};
-use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,34 +69,6 @@ pub(crate) struct Gate {
     leaving: Notify,
     /// Datagrams that were dropped since they were asked for.
     dropped: AtomicU64,
-}
-
-/// A datagram of the association.
-#[derive(Debug)]
-pub(crate) struct Datagram {
-    /// Its bytes.
-    pub(crate) bytes: Bytes,
-    /// It may go in parts, where the path carries less.
-    pub(crate) divisible: bool,
-    /// Whose it is, unless the boxes speak of themselves.
-    pub(crate) member: Option<Arc<Member>>,
-}
-
-impl Datagram {
-    /// What one box says to the other.
-    pub(crate) const fn between_boxes(bytes: Bytes) -> Datagram {
-        Datagram {
-            bytes,
-            divisible: true,
-            member: None,
-        }
-    }
-
-    fn weight(&self) -> u64 {
-        self.member
-            .as_ref()
-            .map_or(WEIGHT, |member| member.weight())
-    }
 }
 
 #[derive(Debug)]
@@ -505,48 +478,6 @@ impl State {
         self.outbox.push_back(datagram);
         // It is with QUIC as soon as the task that gives it runs.
         self.give(Side::Datagrams, bytes);
-    }
-}
-
-/// The turn of a stream: it gives QUIC so many bytes at once, or gives the turn back.
-#[derive(Debug)]
-pub(crate) struct Grant {
-    gate: Arc<Gate>,
-    subscriber: Subscriber,
-    weight: u64,
-    bytes: u64,
-}
-
-impl Grant {
-    fn free(gate: &Arc<Gate>, subscriber: Subscriber, weight: u64, bytes: u64) -> Grant {
-        gate.lock().granted += bytes;
-        gate.lock().backlog += bytes;
-        Grant {
-            gate: Arc::clone(gate),
-            subscriber,
-            weight,
-            bytes,
-        }
-    }
-
-    /// Bytes that it is for.
-    pub(super) fn bytes(&self) -> usize {
-        usize::try_from(self.bytes).unwrap_or(usize::MAX)
-    }
-
-    /// QUIC was given so many of them.
-    pub(super) fn spend(&mut self, bytes: usize) {
-        let bytes = self.bytes.min(bytes as u64);
-        self.bytes -= bytes;
-        self.gate.spend(bytes);
-    }
-}
-
-impl Drop for Grant {
-    fn drop(&mut self) {
-        if self.bytes > 0 {
-            self.gate.refund(self.subscriber, self.weight, self.bytes);
-        }
     }
 }
 

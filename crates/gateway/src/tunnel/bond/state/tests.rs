@@ -3,6 +3,7 @@
 use super::super::FIRST;
 use super::super::frame::data_header;
 use super::*;
+use crate::tunnel::bond::frame::Acknowledgement;
 use crate::tunnel::budget::Budget;
 use proptest::prelude::*;
 use std::sync::{Mutex, PoisonError};
