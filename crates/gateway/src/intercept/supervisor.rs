@@ -61,9 +61,8 @@ impl Drop for RuleSupervisor {
 }
 
 impl RuleSupervisor {
-    /// Makes the rules of `plan`, with their record in `folder`, and follows
-    /// `fitness`, and for UDP `carries_udp`. A peer that is down has time to answer, unless it was
-    /// `waited` for before. Listen before this, and call it in a runtime of tokio.
+    /// Makes the rules of `plan`, with their record in `folder`, for what can be served now, and follows
+    /// `fitness`, and for UDP `carries_udp`. Listen before this, and call it in a runtime of tokio.
     ///
     /// # Errors
     /// Missing requirements of this machine, and the remedies.
@@ -71,26 +70,21 @@ impl RuleSupervisor {
         plan: Plan,
         folder: &Path,
         state: &Arc<SharedState>,
-        waited: bool,
         fitness: impl Fn() -> Fitness + Send + 'static,
         carries_udp: impl Fn() -> bool + Send + 'static,
     ) -> Result<RuleSupervisor, Error> {
-        let (first, silent) = match waited {
-            true => (fitness(), None),
-            false => (Fitness::Ready, Some(Instant::now())),
+        let (first, config) = (fitness(), state.config());
+        let now = Treatment {
+            tcp: wanted(first, SILENCE, &config),
+            udp: wanted_for_udp(first, carries_udp(), &config),
         };
-        let tcp = wanted(first, SILENCE, &state.config());
-        if tcp != Passing::Gateway {
-            report(tcp, first);
+        if now.tcp != Passing::Gateway {
+            report(now.tcp, first);
         }
-        let udp = Passing::Gateway;
-        let now = Treatment { tcp, udp };
         let rules = Rules::install_so(plan, folder, now)?;
         let rules = Arc::new(Mutex::new(Some(rules)));
-        let begin = (now, silent);
         let shared = (Arc::clone(&rules), Arc::clone(state));
-        let followed = follow(shared, begin, fitness, carries_udp);
-        let task = tokio::spawn(followed);
+        let task = tokio::spawn(follow(shared, now, fitness, carries_udp));
         Ok(RuleSupervisor {
             rules,
             task,
@@ -119,16 +113,17 @@ impl RuleSupervisor {
     }
 }
 
-/// Switches the rules from what they are `now` to what they are to be; a peer that is down is so since
-/// `silent`, or has been for long.
+/// Switches the rules from what they are `now` to what they are to be. A peer that is down at first has
+/// been so for long.
 async fn follow(
     (rules, state): (Arc<Mutex<Option<Rules>>>, Arc<SharedState>),
-    (mut now, mut silent): (Treatment, Option<Instant>),
+    mut now: Treatment,
     fitness: impl Fn() -> Fitness + Send + 'static,
     carries_udp: impl Fn() -> bool + Send + 'static,
 ) {
     // Until the boxes are associated, UDP passes.
     let mut carried = None;
+    let mut silent = None;
     let mut reach = Reach::new(&state);
     loop {
         tokio::time::sleep(TURN).await;

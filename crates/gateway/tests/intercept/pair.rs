@@ -5,6 +5,7 @@ use bentpipe_gateway::gateway::{Options, run};
 use bentpipe_gateway::tunnel::keys::Identity;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// The gateway's process, which a test starts in a namespace.
 #[test]
@@ -100,6 +101,34 @@ fn two_boxes_keep_both_addresses_and_let_connections_pass_without_the_hub() {
         bed.connect(server, 80).is_ok_and(|(tcp, _)| taken(tcp))
     };
     assert!((0..4).any(|_| wait(returns)));
+    ship_process.terminate();
+    assert_eq!(bed.traces(), "");
+    hub_process.terminate();
+}
+
+#[test]
+fn connections_pass_from_the_start_of_a_terminal_whose_hub_does_not_answer() {
+    let Some(bed) = Bed::pair("no hub") else {
+        return;
+    };
+    bed.serve(80);
+    let [ship, hub] = files(&bed, "open");
+    let ship_process = bed.whole("g", &ship);
+    let server = &bed.server()[0];
+    // Well beyond the time for which it waits for its hub.
+    let end = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < end {
+        let (tcp, _) = bed.connect(server, 80).unwrap();
+        assert_eq!(echo(tcp, b"direct"), b"direct");
+    }
+    assert!(bed.traces().contains(SHIP));
+    assert_eq!(bed.taken("g", SHIP), 0);
+    let hub_process = bed.whole("h", &hub);
+    let taken = || {
+        let taken = |tcp| echo(tcp, b"taken") == b"taken" && bed.taken("g", SHIP) > 0;
+        bed.connect(server, 80).is_ok_and(|(tcp, _)| taken(tcp))
+    };
+    assert!((0..4).any(|_| wait(taken)));
     ship_process.terminate();
     assert_eq!(bed.traces(), "");
     hub_process.terminate();
