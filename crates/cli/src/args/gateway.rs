@@ -56,6 +56,7 @@ pub(crate) enum GatewayCommand {
 Examples:
   bentpipe gateway new --hub 203.0.113.7 --rate 20Mbit/s --return-rate 2Mbit/s
   bentpipe gateway new boxes --hub 203.0.113.7 --rate 20Mbit/s --interface lan0
+  bentpipe gateway new --hub 203.0.113.7 --rate 20Mbit/s --interface lan0 --wan 5g=wwan0
   bentpipe gateway new --hub '[2001:db8::7]:443' --rate 20Mbit/s --socks")]
 pub(crate) struct GatewayNew {
     /// The folder to write them into
@@ -80,6 +81,10 @@ pub(crate) struct GatewayNew {
     /// Users reach the terminal by SOCKS5, which needs no root, in place of interception
     #[arg(long)]
     pub(crate) socks: bool,
+    /// A further WAN, over which connections are bonded with the link: its name, and the
+    /// interface or the address of the terminal by which it leaves; repeatable
+    #[arg(long, value_name = "NAME=BIND")]
+    pub(crate) wan: Vec<String>,
     /// Replace existing configurations; keys stay
     #[arg(long)]
     pub(crate) force: bool,

@@ -5,7 +5,8 @@ use crate::args::gateway::GatewayCheck;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use bentpipe_gateway::config::{
-    Answer, Config, Intercept, Listener, Ports, RateSource, Role, WhenDown,
+    Action, Answer, Bind, Config, Intercept, Link, Listener, Ports, RateSource, Role, Udp, Wan,
+    WhenDown,
 };
 use bentpipe_units::{Bytes, Duration as Span};
 use serde_json::json;
@@ -33,7 +34,10 @@ pub(super) fn main(args: &GatewayCheck, out: &mut Output) -> Result<Status, Fail
 
 /// What the configuration means, point by point.
 fn words(config: &Config) -> Vec<(&'static str, String)> {
-    let mut words = vec![("role", role(config)), ("link", link(config))];
+    let mut words = vec![("role", role(config)), ("link", link(&config.link))];
+    for wan in &config.wans {
+        words.push(("WAN", another(wan)));
+    }
     if let Some(tunnel) = &config.tunnel {
         let reaches = match (config.role, &tunnel.hubs[..]) {
             (Role::Hub, _) => format!("listens at {}", tunnel.listen),
@@ -69,6 +73,9 @@ fn words(config: &Config) -> Vec<(&'static str, String)> {
     }
     if let Some(intercept) = &config.intercept {
         words.push(("interception", interception(intercept, config)));
+    }
+    if config.intercept.is_some() && config.role == Role::Terminal {
+        words.push(("UDP", udp(&config.udp)));
     }
     if let Some(socks) = &config.socks {
         words.push(("SOCKS5", listener(socks)));
@@ -121,8 +128,49 @@ fn role(config: &Config) -> String {
     }
 }
 
-fn link(config: &Config) -> String {
-    let link = &config.link;
+/// A WAN besides the link.
+fn another(wan: &Wan) -> String {
+    let leaves = match &wan.link.bind {
+        Some(Bind::Interface(name)) => format!(" by {name}"),
+        Some(Bind::Address(address)) => format!(" from {address}"),
+        None => String::new(),
+    };
+    format!(
+        "`{}`, port {} of the hub{leaves}: {}; connections are bonded over all WANs",
+        wan.name,
+        wan.port,
+        link(&wan.link)
+    )
+}
+
+/// What becomes of intercepted UDP.
+fn udp(udp: &Udp) -> String {
+    let becomes = |action| match action {
+        Action::Carry => "is carried",
+        Action::Pass => "passes beside the gateway",
+        Action::Block => "is refused",
+    };
+    let rules = udp.rules.iter().map(|rule| {
+        let ports = match rule.ports.0.is_empty() {
+            true => "all".to_owned(),
+            false => of_ports(&rule.ports),
+        };
+        let bytes = match (rule.smallest, rule.largest) {
+            (0, 65_507) => String::new(),
+            (smallest, largest) => format!(" with {smallest} to {largest} bytes"),
+        };
+        format!("{ports}{bytes} {}; ", becomes(rule.action))
+    });
+    let rules: String = rules.collect();
+    let rest = if udp.rules.is_empty() {
+        "all"
+    } else {
+        "the rest"
+    };
+    format!("{rules}{rest} {}", becomes(udp.action))
+}
+
+fn link(link: &Link) -> String {
     let rate = match &link.rate {
         RateSource::Fixed(rate) => format!("sends at up to {rate}"),
         RateSource::File { path, first } => {

@@ -3,7 +3,9 @@
 use crate::args::gateway::GatewayNew;
 use crate::exit::{Failure, Status, talk};
 use crate::output::Output;
-use bentpipe_gateway::config::{HUB, HubAddress, INTERFACE, PORT, Pair, TERMINAL, is_interface};
+use bentpipe_gateway::config::{
+    Bind, HUB, HubAddress, INTERFACE, LINK, MOST_WANS, PORT, Pair, TERMINAL, is_interface,
+};
 use bentpipe_gateway::tunnel::keys::Identity;
 use bentpipe_outcome::write_whole;
 use std::path::Path;
@@ -68,6 +70,7 @@ fn pair(args: &GatewayNew) -> Result<Pair, Failure> {
             "--interface {name}: expected {INTERFACE}"
         )));
     }
+    let wans = wans(&args.wan, hub.port())?;
     let fifth = bentpipe_units::Rate::from_bps((args.rate.bps() / 5).max(1));
     Ok(Pair {
         hub,
@@ -76,7 +79,38 @@ fn pair(args: &GatewayNew) -> Result<Pair, Failure> {
         rtt: args.rtt,
         interfaces: args.interface.clone(),
         socks: args.socks,
+        wans,
     })
+}
+
+/// The further WANs; they have the ports after the hub's.
+fn wans(given: &[String], port: u16) -> Result<Vec<(String, Bind)>, Failure> {
+    let room = usize::from(u16::MAX - port).min(MOST_WANS);
+    if given.len() > room {
+        return Err(Failure::new(format!(
+            "--wan is given {} times: expected at most {room}",
+            given.len()
+        )));
+    }
+    let mut wans: Vec<(String, Bind)> = Vec::new();
+    for text in given {
+        let parts = text.split_once('=').filter(|(name, _)| is_interface(name));
+        let wan = parts.and_then(|(name, bind)| Some((name.to_owned(), bind.parse().ok()?)));
+        let wan = wan.ok_or_else(|| {
+            Failure::new(format!(
+                "--wan {text}: expected a name and the interface or the address of the terminal by \
+                 which it leaves, such as 5g=wwan0"
+            ))
+        })?;
+        if wan.0 == LINK || wans.iter().any(|(name, _)| *name == wan.0) {
+            return Err(Failure::new(format!(
+                "--wan {text}: `{}` is the name of another WAN",
+                wan.0
+            )));
+        }
+        wans.push(wan);
+    }
+    Ok(wans)
 }
 
 /// The key of a box; one that exists is kept.

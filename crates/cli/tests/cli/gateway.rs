@@ -88,6 +88,34 @@ mod with {
         );
         new(&["--force", "--socks"]).ok();
         assert_eq!(fs::read_to_string(boxes.join("hub.key")).unwrap(), key);
+        new(&["--force", "--wan", "5g=wwan0", "--wan", "leo=192.0.2.1"]).ok();
+        for (name, words) in [
+            ("hub", ["`5g`, port 4434 of the hub:", "`leo`, port 4435"]),
+            (
+                "terminal",
+                ["4434 of the hub by wwan0", "4435 of the hub from 192.0.2.1"],
+            ),
+        ] {
+            let file = boxes.join(format!("{name}.toml"));
+            let checked = bentpipe(&["gateway", "check", text(&file)]).ok();
+            let checked = checked.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.iter().all(|part| checked.contains(part)), "{checked}");
+        }
+        let several = ["a=a0", "b=b0", "c=c0", "d=d0"].map(|wan| ["--wan", wan]);
+        for (more, expected) in [
+            (
+                &["--wan", "5g"][..],
+                "--wan 5g: expected a name and the interface",
+            ),
+            (&["--wan", "link=wwan0"], "is the name of another WAN"),
+            (
+                several.as_flattened(),
+                "--wan is given 4 times: expected at most 3",
+            ),
+        ] {
+            let refused = new(&[&["--force"], more].concat()).refused();
+            assert!(refused.contains(expected), "{refused}");
+        }
         let named = [
             "gateway",
             "new",

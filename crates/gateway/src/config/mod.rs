@@ -31,7 +31,7 @@ pub use read::PORT;
 pub use role::{Answer, Role, Tunnel, WhenDown};
 pub use subscribers::{Class, Plan, Quota, Subscribers, WEIGHT};
 pub use udp::{Action, Udp, UdpRule};
-pub use wan::{Bind, Wan};
+pub use wan::{Bind, MOST_WANS, Wan};
 
 use bentpipe_document::reading::Declared;
 use bentpipe_document::schema::Section;

@@ -1,6 +1,6 @@
 //! The files of two boxes that know each other: what `bentpipe gateway new` writes.
 
-use super::HubAddress;
+use super::{Bind, HubAddress};
 use crate::tunnel::keys::PublicKey;
 use bentpipe_units::{Duration, Rate};
 
@@ -20,6 +20,9 @@ pub struct Pair {
     pub interfaces: Vec<String>,
     /// Users reach the terminal by SOCKS5 in place of interception.
     pub socks: bool,
+    /// Further WANs, each with its name and where the terminal's packets leave for it. They have the
+    /// ports after the hub's.
+    pub wans: Vec<(String, Bind)>,
 }
 
 /// The names of both files, without `.toml`.
@@ -28,6 +31,30 @@ pub const HUB: &str = "hub";
 pub const TERMINAL: &str = "terminal";
 
 impl Pair {
+    /// The ports of the hub.
+    pub fn ports(&self) -> impl Iterator<Item = u16> + use<> {
+        let first = self.hub.port();
+        (0..=self.wans.len()).filter_map(move |more| first.checked_add(u16::try_from(more).ok()?))
+    }
+
+    /// The sections of the further WANs, with where each leaves at the terminal.
+    fn wans(&self, at_terminal: bool) -> String {
+        let sections = self.wans.iter().zip(self.ports().skip(1));
+        let sections = sections.map(|((name, bind), port)| {
+            let bind = match at_terminal {
+                true => format!("bind = \"{bind}\"\n"),
+                false => String::new(),
+            };
+            format!(
+                "\n[[wan]]                  # connections are bonded over all WANs\n\
+                 name = \"{name}\"\nport = {port}\n{bind}\
+                 # rate = \"10 Mbit/s\"     # as this box sends into it; without it, it is measured\n\
+                 # rtt = \"60 ms\"          # without queues, where it is not 100 ms\n"
+            )
+        });
+        sections.collect()
+    }
+
     /// The hub's configuration, for the terminal with this key.
     #[must_use]
     pub fn hub_file(&self, terminal: PublicKey) -> String {
@@ -36,9 +63,14 @@ impl Pair {
             super::PORT => String::new(),
             _ => format!("address = \"[::]:{port}\"\n"),
         };
+        let ports: Vec<String> = self.ports().map(|port| port.to_string()).collect();
+        let ports = match &ports[..] {
+            [port] => format!("port {port}"),
+            ports => format!("ports {}", ports.join(", ")),
+        };
         format!(
             "# The box on the Internet's side of the satellite. Its private key is in {HUB}.key.
-# UDP and TCP port {port} must be open to the terminal.
+# UDP and TCP {ports} must be open to the terminal.
 role = \"hub\"
 
 [link]                   # as this box sends into it, towards the users
@@ -53,9 +85,10 @@ peers = [\"{terminal}\"]
 
 # [policy]               # private nets and this box itself are not reached, unless allowed here
 # allow = [\"10.20.0.0/16\"]
-",
+{wans}",
             rate = self.rate,
             rtt = self.rtt,
+            wans = self.wans(false),
         )
     }
 
@@ -88,6 +121,12 @@ peers = [\"{terminal}\"]
                  # action = \"pass\"\n# ports = [53]\n"
             }
         };
+        let bind = match self.wans.is_empty() {
+            true => "",
+            false => {
+                "# bind = \"sat0\"          # its interface, where the route to the hub leads elsewhere\n"
+            }
+        };
         format!(
             "# The box on the users' side of the satellite. Its private key is in {TERMINAL}.key.
 role = \"terminal\"
@@ -97,16 +136,17 @@ rate = \"{rate}\"
 rtt = \"{rtt}\"
 # rate_file = \"/run/modem/rate\"  # where the modem's rate changes: a file that holds it
 # reserve = \"10%\"        # left to what does not pass through the gateway, such as VPNs
-
+{bind}
 [tunnel]
 address = \"{address}\"  # or an array of several, in order of preference
 # The public key of its hub.
 peers = [\"{hub}\"]
 # when_down = \"closed\"   # new connections while the hub does not answer: refused, not direct
 
-{entrance}{udp}",
+{entrance}{udp}{wans}",
             rate = self.return_rate,
             rtt = self.rtt,
+            wans = self.wans(true),
             address = self.hub,
         )
     }
@@ -127,6 +167,7 @@ mod tests {
             rtt: Duration::from_millis(600),
             interfaces: Vec::new(),
             socks: false,
+            wans: Vec::new(),
         }
     }
 
@@ -171,6 +212,28 @@ mod tests {
         let [hub, terminal] = read(&other);
         assert_eq!(hub.tunnel.unwrap().listen.port(), 9000);
         assert_eq!(terminal.intercept.unwrap().interfaces, other.interfaces);
+        let bonded = Pair {
+            wans: vec![
+                ("5g".to_owned(), Bind::Interface("wwan0".to_owned())),
+                (
+                    "leo".to_owned(),
+                    Bind::Address("192.0.2.7".parse().unwrap()),
+                ),
+            ],
+            ..pair()
+        };
+        let [hub, terminal] = read(&bonded);
+        for (at, wan) in terminal.wans.iter().enumerate() {
+            assert_eq!(wan.link.bind.as_ref(), Some(&bonded.wans[at].1));
+            assert_eq!(
+                (&hub.wans[at].name, hub.wans[at].port),
+                (&wan.name, wan.port)
+            );
+        }
+        assert_eq!(
+            hub.wans.iter().map(|it| it.port).collect::<Vec<_>>(),
+            [4434, 4435]
+        );
         let [_, socks] = read(&Pair {
             socks: true,
             ..pair()

@@ -93,7 +93,7 @@ bentpipe_document::table! {
 }
 
 /// Most WANs besides the link: a connection has a subflow on each.
-const MOST: usize = 3;
+pub const MOST_WANS: usize = 3;
 
 /// The sections.
 pub(super) fn read(
@@ -118,8 +118,8 @@ pub(super) fn read(
                 "the other end of each is a hub",
             );
         }
-        if wans.len() == MOST {
-            let what = format!("more than {MOST} WANs besides the link");
+        if wans.len() == MOST_WANS {
+            let what = format!("more than {MOST_WANS} WANs besides the link");
             return wrong(name.place, what, "each connection has a subflow on each");
         }
         if !is_interface(&name.value) {
