@@ -1,137 +1,16 @@
-//! A terminal with several hubs: which one takes new connections, and what a reload changes.
+//! A terminal with several hubs: which one takes new connections.
 
-use crate::bed::{ANY, Keys, Proxy, connect};
-use crate::closes::{echo, server};
+use crate::bed::{ANY, Keys, connect, free_ports, wans};
+use crate::closes::{echo, echoes, server};
+use crate::fleet::{OneHub, SOON, Ship, answers, is_reset, until};
+use crate::proxy::Proxy;
 use crate::udp;
-use bentpipe_gateway::config::Config;
-use bentpipe_gateway::hub::Hub;
-use bentpipe_gateway::operate::SharedState;
-use bentpipe_gateway::terminal::Terminal;
 use bentpipe_gateway::tunnel::association::Health;
-use bentpipe_gateway::tunnel::codec::Hello;
-use bentpipe_gateway::tunnel::keys::Identity;
-use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
-
-const SOON: Duration = Duration::from_secs(20);
-
-/// A hub with a key of its own.
-struct OneHub {
-    hub: Hub,
-    state: Arc<SharedState>,
-    address: SocketAddr,
-    key: String,
-    file: String,
-}
-
-impl OneHub {
-    fn start(keys: &Keys, name: &str) -> OneHub {
-        let identity = Identity::generate().unwrap();
-        let path = keys.path().join(format!("{name}.key"));
-        identity.write_new(&path).unwrap();
-        let file = format!(
-            "role = \"hub\"\n[policy]\nallow = [\"127.0.0.0/8\"]\n[link]\n{link}\
-             [tunnel]\naddress = \"{ANY}\"\nkey = \"{name}.key\"\npeers = [\"{peer}\"]\n",
-            link = keys.link,
-            peer = keys.terminal.public(),
-        );
-        let config = Config::read(&keys.path().join("hub.toml"), &file).unwrap();
-        let state = SharedState::new(&config);
-        // A free UDP port may be that of a TCP connection of another test.
-        let hub = (0..20).find_map(|_| Hub::start(&config, Arc::clone(&state)).ok());
-        let hub = hub.unwrap();
-        OneHub {
-            address: hub.address().unwrap(),
-            hub,
-            state,
-            key: identity.public().to_string(),
-            file,
-        }
-    }
-}
-
-/// A terminal with the hubs that it is told.
-struct Ship {
-    keys: Keys,
-    terminal: Arc<Terminal>,
-    state: Arc<SharedState>,
-}
-
-/// The configuration of a terminal.
-fn ship(keys: &Keys, hubs: &[String], peers: &[&str], more: &str) -> Config {
-    let text = format!(
-        "role = \"terminal\"\n[socks]\n[link]\n{link}[limits]\ndrain = \"2 s\"\n\
-         [tunnel]\naddress = {hubs:?}\nkey = \"terminal.key\"\npeers = {peers:?}\n{more}",
-        link = keys.link,
-    );
-    Config::read(&keys.path().join("terminal.toml"), &text).unwrap()
-}
-
-impl Ship {
-    async fn start(keys: Keys, hubs: &[String], peers: &[&str], more: &str) -> Ship {
-        let config = ship(&keys, hubs, peers, more);
-        let state = SharedState::new(&config);
-        let terminal = Terminal::start(&config, Arc::clone(&state), Hello::fresh()).unwrap();
-        let terminal = Arc::new(terminal);
-        terminal.ready().await;
-        Ship {
-            keys,
-            terminal,
-            state,
-        }
-    }
-
-    /// What the status says of a hub.
-    fn says(&self, hub: usize, what: &str) -> serde_json::Value {
-        self.state.status()["hubs"][hub][what].clone()
-    }
-
-    async fn uses(&self, hub: usize) {
-        // The first is in use before any answers.
-        let works = || {
-            ["up", "fallback"]
-                .iter()
-                .any(|it| self.says(hub, "state") == *it)
-        };
-        until("its use", || self.says(hub, "used") == true && works()).await;
-    }
-
-    /// A connection that has carried something, and how long that took.
-    async fn echo(&self, server: SocketAddr) -> (TcpStream, Duration) {
-        let begin = Instant::now();
-        let mut client = connect(&self.terminal, server, false).await;
-        answers(&mut client).await;
-        (client, begin.elapsed())
-    }
-}
-
-/// A question and its answer.
-async fn answers(client: &mut TcpStream) {
-    client.write_all(b"hello").await.unwrap();
-    let mut answer = [0; 5];
-    let read = timeout(SOON, client.read_exact(&mut answer)).await;
-    read.unwrap().unwrap();
-    assert_eq!(&answer, b"hello");
-}
-
-async fn until(what: &str, mut happens: impl FnMut() -> bool) {
-    let happened = timeout(SOON, async {
-        while !happens() {
-            sleep(Duration::from_millis(10)).await;
-        }
-    });
-    assert!(happened.await.is_ok(), "{what} did not happen");
-}
-
-async fn is_reset(mut client: TcpStream) {
-    let read = timeout(SOON, client.read(&mut [0; 10])).await.unwrap();
-    assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
-}
 
 /// A flow of UDP goes on over the next hub, which learns of it from its next datagram.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -238,6 +117,74 @@ async fn a_hub_that_drains_leaves_new_connections_to_the_next() {
     first.hub.stop().await;
     is_reset(old).await;
     answers(&mut new).await;
+}
+
+/// Two hubs that are each reached over two WANs: connections are bonded at either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_with_several_wans_leaves_new_connections_to_the_next() {
+    let keys = Keys::make();
+    let far = SocketAddr::from(([127, 0, 0, 2], 0));
+    // Both have the same port for the WAN.
+    let (more, first, second) = (0..20)
+        .find_map(|at| {
+            let more = wans(&free_ports::<1>());
+            let first = OneHub::start_at(&keys, &format!("first{at}"), ANY, &more)?;
+            let second = OneHub::start_at(&keys, &format!("second{at}"), far, &more)?;
+            Some((more, first, second))
+        })
+        .unwrap();
+    let (server, _server) = echo().await;
+    let hubs = [first.address.to_string(), second.address.to_string()];
+    let peers = [&first.key[..], &second.key];
+    let ship = Ship::start(keys, &hubs, &peers, &more).await;
+    let up = || {
+        let hubs = ship.state.status()["hubs"].clone();
+        let all = hubs.as_array().unwrap().iter();
+        all.filter(|hub| hub["state"] == "up").count() == 4
+    };
+    until("all associations", up).await;
+    let carried = |hub: &OneHub| {
+        let status = hub.state.status();
+        let all = status["associations"].as_array().unwrap().iter();
+        let bytes = all.map(|it| it["bytes_received"].as_u64().unwrap());
+        bytes.collect::<Vec<u64>>()
+    };
+    let both = |hub: &OneHub| {
+        let bytes = carried(hub);
+        assert!(
+            bytes.len() == 2 && bytes.iter().all(|it| *it > 300_000),
+            "{bytes:?}"
+        );
+    };
+    let mut old = connect(&ship.terminal, server, false).await;
+    answers(&mut old).await;
+    echoes(connect(&ship.terminal, server, false).await, 8_000_000).await;
+    both(&first);
+    // What is under way at the first ends there, and what is new goes to the second.
+    let running = connect(&ship.terminal, server, false).await;
+    let drains = async {
+        sleep(Duration::from_millis(50)).await;
+        first.hub.drain().await;
+        until("the second", || second.hub.connections() > 0).await;
+    };
+    let coming = async {
+        loop {
+            let (_, took) = ship.echo(server).await;
+            assert!(took < Duration::from_secs(2), "{took:?}");
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let all = async { tokio::join!(echoes(running, 8_000_000), drains) };
+    tokio::select! {
+        _ = all => {}
+        () = coming => {}
+    }
+    answers(&mut old).await;
+    echoes(connect(&ship.terminal, server, false).await, 8_000_000).await;
+    both(&second);
+    first.hub.stop().await;
+    is_reset(old).await;
+    echoes(connect(&ship.terminal, server, false).await, 100_000).await;
 }
 
 /// Where UDP does not pass, no word of the hub comes before it goes.
@@ -356,93 +303,6 @@ async fn two_entries_for_one_hub_do_not_take_it_from_each_other() {
     assert_eq!(hub.state.counters.associations_opened.get(), 1, "{says:?}");
     assert!(says.iter().any(|it| it == "up"), "{says:?}");
     answers(&mut client).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reload_changes_the_list_of_hubs() {
-    let keys = Keys::make();
-    let (first, second) = (
-        OneHub::start(&keys, "first"),
-        OneHub::start(&keys, "second"),
-    );
-    let (server, _server) = echo().await;
-    let [one, two] = [first.address.to_string(), second.address.to_string()];
-    let peers = [&first.key[..], &second.key];
-    let ship_ = Ship::start(keys, std::slice::from_ref(&one), &peers[..1], "").await;
-    let (mut old, _) = ship_.echo(server).await;
-    // Another hub in its place: what is open finishes at the old one.
-    let config = ship(&ship_.keys, std::slice::from_ref(&two), &peers, "");
-    ship_.state.set_config(Arc::new(config));
-    until("the change", || {
-        ship_.says(0, "hub") == two && ship_.says(0, "used") == true
-    })
-    .await;
-    let (mut new, _) = ship_.echo(server).await;
-    assert_eq!((first.hub.connections(), second.hub.connections()), (1, 1));
-    answers(&mut old).await;
-    is_reset(old).await;
-    answers(&mut new).await;
-    // Both, the first one in front: it is taken when it is steady.
-    let config = ship(
-        &ship_.keys,
-        &[one.clone(), two.clone()],
-        &peers,
-        "return_after = \"1 s\"\n",
-    );
-    ship_.state.set_config(Arc::new(config));
-    until("the way back", || {
-        ship_.says(0, "hub") == one && ship_.says(0, "used") == true
-    })
-    .await;
-    // The hub's key is taken off: nothing goes there any more.
-    let config = ship(&ship_.keys, &[one, two], &peers[1..], "");
-    ship_.state.set_config(Arc::new(config));
-    ship_.uses(1).await;
-    answers(&mut new).await;
-    until("the refusal", || {
-        ship_
-            .says(0, "reason")
-            .as_str()
-            .is_some_and(|it| it.contains("key"))
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reload_at_the_hub_removes_and_adds_terminals() {
-    for over_tls in [false, true] {
-        let keys = Keys::make();
-        let hub = OneHub::start(&keys, "first");
-        let mut proxy = Proxy::start(hub.address).await;
-        proxy.pass_tcp();
-        proxy.go_dark(over_tls);
-        let (server, _server) = echo().await;
-        let hubs = [proxy.address.to_string()];
-        let ship = Ship::start(keys, &hubs, &[&hub.key], "").await;
-        let (client, _) = ship.echo(server).await;
-        let own = ship.keys.terminal.public().to_string();
-        let other = Identity::generate().unwrap().public().to_string();
-        let path = ship.keys.path().join("hub.toml");
-        let with = |peer: &str| {
-            let config = Config::read(&path, &hub.file.replace(&own, peer)).unwrap();
-            hub.state.set_config(Arc::new(config));
-        };
-        with(&other);
-        is_reset(client).await;
-        // Over TLS the next client finds out.
-        let end = async {
-            while ship.terminal.status().borrow().health != Health::Down {
-                let _client = connect(&ship.terminal, server, false).await;
-                sleep(Duration::from_millis(100)).await;
-            }
-        };
-        timeout(SOON, end).await.expect("it is not served");
-        sleep(Duration::from_secs(1)).await;
-        assert!(!ship.terminal.status().borrow().serves());
-        with(&own);
-        timeout(SOON, ship.terminal.ready()).await.unwrap();
-        let _client = ship.echo(server).await;
-    }
 }
 
 /// Bytes that arrive in a while.

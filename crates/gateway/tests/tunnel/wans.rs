@@ -1,4 +1,4 @@
-//! A terminal with two WANs: each connection uses both, and goes on when one is lost.
+//! A terminal with several WANs: each connection uses all, and goes on when some are lost.
 
 use crate::bed::{Bed, Keys, connect};
 use crate::closes::{echo, echoes, server};
@@ -37,7 +37,7 @@ async fn a_transfer_uses_both_and_nothing_of_it_is_lost() {
 async fn connections_go_on_when_a_wan_is_lost_and_use_it_when_it_is_back() {
     let bed = Bed::start_with_wan("").await;
     let (echo, _task) = echo().await;
-    for gone in [&bed.proxy, bed.wan.as_ref().unwrap()] {
+    for gone in [&bed.proxy, &bed.wans[0]] {
         let mut idle = bed.connect(echo).await;
         idle.write_all(b"begun").await.unwrap();
         idle.read_exact(&mut [0; 5]).await.unwrap();
@@ -74,11 +74,11 @@ async fn connections_outlast_the_loss_of_all_wans() {
     let transfer = echoes(bed.connect(echo).await, 4_000_000);
     let lost = async {
         sleep(Duration::from_millis(30)).await;
-        for proxy in [&bed.proxy, bed.wan.as_ref().unwrap()] {
+        for proxy in [&bed.proxy, &bed.wans[0]] {
             proxy.go_dark(true);
         }
         sleep(Duration::from_secs(3)).await;
-        for proxy in [bed.wan.as_ref().unwrap(), &bed.proxy] {
+        for proxy in [&bed.wans[0], &bed.proxy] {
             proxy.go_dark(false);
             sleep(Duration::from_secs(1)).await;
         }
@@ -86,12 +86,43 @@ async fn connections_outlast_the_loss_of_all_wans() {
     tokio::join!(transfer, lost);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_are_used_and_any_of_them_carries_on_alone() {
+    let bed = Bed::start_with_wans::<3>("").await;
+    let (echo, _task) = echo().await;
+    echoes(bed.connect(echo).await, 16_000_000).await;
+    let carried = carried(&bed);
+    assert_eq!(carried.len(), 4, "{carried:?}");
+    for (wan, bytes) in &carried {
+        assert!(*bytes > 300_000, "{wan}: {carried:?}");
+    }
+    let all = || std::iter::once(&bed.proxy).chain(&bed.wans);
+    for alone in 0..4 {
+        let running = echoes(bed.connect(echo).await, 3_000_000);
+        let lost = async {
+            sleep(Duration::from_millis(50)).await;
+            for (_, proxy) in all().enumerate().filter(|(at, _)| *at != alone) {
+                proxy.go_dark(true);
+            }
+            let begin = Instant::now();
+            echoes(bed.connect(echo).await, 10_000).await;
+            let took = begin.elapsed();
+            assert!(took < Duration::from_secs(6), "alone {alone}: {took:?}");
+        };
+        tokio::join!(running, lost);
+        for proxy in all() {
+            proxy.go_dark(false);
+        }
+        timeout(SOON, bed.is_up()).await.unwrap();
+    }
+}
+
 /// One direction of one WAN is enough to lose for what it carried to go over the other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_lost_in_one_direction_goes_over_the_other_wan() {
     let bed = Bed::start_with_wan("").await;
     let (echo, _task) = echo().await;
-    let wan = bed.wan.as_ref().unwrap();
+    let wan = &bed.wans[0];
     let transfer = echoes(bed.connect(echo).await, 6_000_000);
     let lost = async {
         sleep(Duration::from_millis(50)).await;
