@@ -181,7 +181,9 @@ class Box:
 
     def healthy(self):
         status = self.status()
-        return bool(status) and (self.role != "terminal" or bool(status.get("associations")))
+        # Interception begins a moment after the association.
+        takes = bool(status) and status.get("new_connections") in (None, "gateway")
+        return takes and (self.role != "terminal" or bool(status.get("associations")))
 
     def status(self):
         """What the box says of itself, or None."""

@@ -227,7 +227,10 @@ class Box:
 
     def serves(self):
         status = self.status()
-        return bool(status) and (self.kind != "terminal" or bool(status.get("associations")))
+        if not status or self.kind != "terminal":
+            return bool(status)
+        # Rules of interception follow the association.
+        return bool(status.get("associations")) and status.get("new_connections") != "direct"
 
     def status(self):
         """What it says of itself at its control socket, or None."""

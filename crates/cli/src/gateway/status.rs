@@ -125,12 +125,17 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
     lines.push(row(
         "connections",
         &format!(
-            "{} now, {} taken, {} ended, {} bypassed, {} turned away",
+            "{} now, {} taken, {} ended, {} bypassed, {} turned away{}",
             count("connections_active"),
             count("connections_opened"),
             count("connections_ended"),
             count("connections_bypassed"),
             count("connections_turned_away"),
+            match status["new_connections"].as_str() {
+                Some("direct") => "; new ones pass directly",
+                Some("refused") => "; new ones are refused",
+                _ => "",
+            },
         ),
     ));
     if count("udp_flows") > 0 {

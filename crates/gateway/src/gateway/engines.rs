@@ -22,10 +22,6 @@ use tokio::task::JoinSet;
 /// the connections.
 const ASSOCIATION: Duration = Duration::from_secs(10);
 
-/// How long a terminal that starts waits for its association before it makes its rules. Over a
-/// satellite it takes a second or two.
-const FIRST_ANSWER: Duration = Duration::from_secs(3);
-
 /// The running parts of one role.
 pub(super) struct Engines {
     /// Second handles of the listening sockets, for a hand-over.
@@ -79,11 +75,6 @@ impl Engines {
                     let _ = tokio::time::timeout(ASSOCIATION, terminal.ready()).await;
                 }
                 let serving = carry(state, &terminal, listeners)?;
-                if !takes_over && plan.is_some() {
-                    // Until the hub answers, connections pass directly: those that are intercepted
-                    // would fail where it does not.
-                    let _ = tokio::time::timeout(FIRST_ANSWER, terminal.ready()).await;
-                }
                 (Carrier::Terminal(terminal), serving)
             }
             Role::Hub => {
@@ -100,7 +91,7 @@ impl Engines {
             _ => JoinSet::new(),
         };
         let supervisor = match plan {
-            Some(plan) => Some(keep(state, plan, &carrier)?),
+            Some(plan) => Some(keep(state, plan, &carrier, takes_over)?),
             None => None,
         };
         Ok(Engines {
@@ -235,11 +226,12 @@ fn carry(
     Ok(serving)
 }
 
-/// Makes the rules, and keeps them in step with what the carrier can do.
+/// Makes the rules, and keeps them in step with what the carrier can do; its peer was `waited` for.
 fn keep(
     state: &Arc<SharedState>,
     plan: Plan,
     carrier: &Carrier,
+    waited: bool,
 ) -> Result<RuleSupervisor, RunError> {
     let folder = control_folder();
     let kept = match carrier {
@@ -249,7 +241,7 @@ fn keep(
                 true => Fitness::AtLimit,
                 false => Fitness::Ready,
             };
-            RuleSupervisor::start(plan, &folder, state, fitness, || false)
+            RuleSupervisor::start(plan, &folder, state, waited, fitness, || false)
         }
         Carrier::Terminal(terminal) => {
             let status = terminal.status();
@@ -265,11 +257,11 @@ fn keep(
                     Health::Up | Health::Fallback => Fitness::Ready,
                 }
             };
-            RuleSupervisor::start(plan, &folder, state, fitness, carries_udp)
+            RuleSupervisor::start(plan, &folder, state, waited, fitness, carries_udp)
         }
         Carrier::Hub(_) => {
             let ready = || Fitness::Ready;
-            RuleSupervisor::start(plan, &folder, state, ready, || true)
+            RuleSupervisor::start(plan, &folder, state, waited, ready, || true)
         }
     };
     kept.map_err(|error| RunError::start("interception", error))

@@ -17,6 +17,18 @@ pub enum Passing {
     Refused,
 }
 
+impl Passing {
+    /// The word that the status has for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Passing::Gateway => "gateway",
+            Passing::Direct => "direct",
+            Passing::Refused => "refused",
+        }
+    }
+}
+
 /// Treatment of what arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Treatment {

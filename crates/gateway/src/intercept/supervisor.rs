@@ -15,8 +15,9 @@ use tokio::task::JoinHandle;
 const TURN: Duration = Duration::from_millis(100);
 
 /// How long the other box may be silent before new connections are kept from the
-/// gateway: the start of an association over a satellite takes a second or two,
-/// and short fades are no reason to change the path of connections.
+/// gateway: short fades are no reason to change the path of connections. At a start that is the time
+/// before they are refused, where they may not pass directly: an association over a satellite takes a
+/// second or two.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// How often it is examined whether connections that the rules send to the gateway
@@ -62,7 +63,9 @@ impl Drop for RuleSupervisor {
 
 impl RuleSupervisor {
     /// Makes the rules of `plan`, with their record in `folder`, for what can be served now, and follows
-    /// `fitness`, and for UDP `carries_udp`. Listen before this, and call it in a runtime of tokio.
+    /// `fitness`, and for UDP `carries_udp`. Where connections may not pass directly a peer has time to
+    /// answer before they are refused, unless it was `waited` for. Listen before this, and call it in a
+    /// runtime of tokio.
     ///
     /// # Errors
     /// Missing requirements of this machine, and the remedies.
@@ -70,21 +73,24 @@ impl RuleSupervisor {
         plan: Plan,
         folder: &Path,
         state: &Arc<SharedState>,
+        waited: bool,
         fitness: impl Fn() -> Fitness + Send + 'static,
         carries_udp: impl Fn() -> bool + Send + 'static,
     ) -> Result<RuleSupervisor, Error> {
         let (first, config) = (fitness(), state.config());
+        let silent = (!waited && when_down(&config) == WhenDown::Closed).then(Instant::now);
         let now = Treatment {
-            tcp: wanted(first, SILENCE, &config),
+            tcp: wanted(first, silence(silent), &config),
             udp: wanted_for_udp(first, carries_udp(), &config),
         };
+        let rules = Rules::install_so(plan, folder, now)?;
+        state.note_new_connections(now.tcp);
         if now.tcp != Passing::Gateway {
             report(now.tcp, first);
         }
-        let rules = Rules::install_so(plan, folder, now)?;
         let rules = Arc::new(Mutex::new(Some(rules)));
         let shared = (Arc::clone(&rules), Arc::clone(state));
-        let task = tokio::spawn(follow(shared, now, fitness, carries_udp));
+        let task = tokio::spawn(follow(shared, (now, silent), fitness, carries_udp));
         Ok(RuleSupervisor {
             rules,
             task,
@@ -95,7 +101,9 @@ impl RuleSupervisor {
     /// Lets new connections pass directly from now on. Those that exist go on.
     pub async fn stop_accepting(&self) {
         self.task.abort();
-        switch(&self.rules, &self.state, Passing::Direct.into()).await;
+        if switch(&self.rules, &self.state, Passing::Direct.into()).await {
+            self.state.note_new_connections(Passing::Direct);
+        }
     }
 
     /// Removes the rules. Connections must have ended: packets of others would be
@@ -113,17 +121,15 @@ impl RuleSupervisor {
     }
 }
 
-/// Switches the rules from what they are `now` to what they are to be. A peer that is down at first has
-/// been so for long.
+/// Switches the rules from what they are `now` to what they are to be; a peer that is down is so since
+/// `silent`, or has been for long.
 async fn follow(
     (rules, state): (Arc<Mutex<Option<Rules>>>, Arc<SharedState>),
-    mut now: Treatment,
+    (mut now, mut silent): (Treatment, Option<Instant>),
     fitness: impl Fn() -> Fitness + Send + 'static,
     carries_udp: impl Fn() -> bool + Send + 'static,
 ) {
-    // Until the boxes are associated, UDP passes.
     let mut carried = None;
-    let mut silent = None;
     let mut reach = Reach::new(&state);
     loop {
         tokio::time::sleep(TURN).await;
@@ -137,8 +143,7 @@ async fn follow(
             Fitness::PeerDown => silent,
             _ => Some(Instant::now()),
         };
-        let silence = silent.map_or(SILENCE, |since| since.elapsed());
-        let tcp = wanted(fitness, silence, &state.config());
+        let tcp = wanted(fitness, silence(silent), &state.config());
         if carries_udp() {
             carried = Some(Instant::now());
         }
@@ -151,6 +156,7 @@ async fn follow(
         }
         if switch(&rules, &state, wanted).await {
             if tcp != now.tcp {
+                state.note_new_connections(tcp);
                 report(tcp, fitness);
             } else {
                 report_udp(udp);
@@ -234,28 +240,37 @@ fn arrived(state: &SharedState) -> u64 {
     state.counters.connections_opened.get() + state.counters.connections_turned_away.get()
 }
 
+/// For how long a peer has been silent that is so since then, or has been for long.
+fn silence(since: Option<Instant>) -> Duration {
+    since.map_or(SILENCE, |since| since.elapsed())
+}
+
+/// What the file says of the time without the other box.
+fn when_down(config: &Config) -> WhenDown {
+    let tunnel = config.tunnel.as_ref();
+    tunnel.map_or(WhenDown::Open, |tunnel| tunnel.when_down)
+}
+
 /// What is to become of new connections, when the other box has been silent for
 /// `silence`.
 fn wanted(fitness: Fitness, silence: Duration, config: &Config) -> Passing {
-    let when_down = config.tunnel.as_ref().map(|tunnel| tunnel.when_down);
-    match (fitness, when_down) {
+    match (fitness, when_down(config)) {
         (Fitness::Ready, _) => Passing::Gateway,
         (Fitness::AtLimit | Fitness::NotReached, _) => Passing::Direct,
         (Fitness::PeerDown, _) if silence < SILENCE => Passing::Gateway,
-        (Fitness::PeerDown | Fitness::PeerDrains, Some(WhenDown::Closed)) => Passing::Refused,
-        (Fitness::PeerDown | Fitness::PeerDrains, Some(WhenDown::Open) | None) => Passing::Direct,
+        (Fitness::PeerDown | Fitness::PeerDrains, WhenDown::Closed) => Passing::Refused,
+        (Fitness::PeerDown | Fitness::PeerDrains, WhenDown::Open) => Passing::Direct,
     }
 }
 
 /// What is to become of the UDP that the file says is to be carried. What TCP lacks is no reason to move
 /// flows.
 fn wanted_for_udp(fitness: Fitness, carries: bool, config: &Config) -> Passing {
-    let when_down = config.tunnel.as_ref().map(|tunnel| tunnel.when_down);
-    match (fitness, when_down) {
-        (Fitness::PeerDrains, Some(WhenDown::Closed)) => Passing::Refused,
-        (Fitness::PeerDrains, _) => Passing::Direct,
+    match (fitness, when_down(config)) {
+        (Fitness::PeerDrains, WhenDown::Closed) => Passing::Refused,
+        (Fitness::PeerDrains, WhenDown::Open) => Passing::Direct,
         _ if carries => Passing::Gateway,
-        (_, Some(WhenDown::Closed)) => Passing::Refused,
+        (_, WhenDown::Closed) => Passing::Refused,
         _ => Passing::Direct,
     }
 }
@@ -277,7 +292,7 @@ fn report(passing: Passing, fitness: Fitness) {
         Fitness::PeerDown | Fitness::Ready => "the other box does not answer",
     };
     match passing {
-        Passing::Gateway => tracing::info!("new connections go through the gateway again"),
+        Passing::Gateway => tracing::info!("new connections go through the gateway"),
         Passing::Direct => tracing::warn!("new connections pass directly: {why}"),
         Passing::Refused => tracing::warn!("new connections are refused: {why}"),
     }

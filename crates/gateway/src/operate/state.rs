@@ -2,8 +2,9 @@
 //! changes while they run.
 
 use super::records::{Record, Records};
-use crate::config::Config;
+use crate::config::{Config, Role};
 use crate::counters::{Counters, Described};
+use crate::intercept::Passing;
 use crate::tunnel::association::{Health, Lost};
 use crate::usage::Usages;
 use bentpipe_units::Rate;
@@ -117,6 +118,8 @@ pub struct SharedState {
     config: watch::Sender<Arc<Config>>,
     started: Instant,
     draining: AtomicBool,
+    /// What the rules of interception do with new connections, where there are rules.
+    new_connections: Mutex<Option<Passing>>,
     delivered: AtomicU64,
     /// What the link delivers, as a part of the rate that is sent, in millionths.
     verified: AtomicU64,
@@ -199,6 +202,7 @@ impl SharedState {
             config: watch::Sender::new(Arc::new(config.clone())),
             started: Instant::now(),
             draining: AtomicBool::new(false),
+            new_connections: Mutex::default(),
             delivered: AtomicU64::new(0),
             verified: AtomicU64::new(WHOLE),
             associations: Mutex::default(),
@@ -337,6 +341,19 @@ impl SharedState {
         self.draining.store(true, Relaxed);
     }
 
+    /// Notes what the rules of interception do with new connections from now on.
+    pub(crate) fn note_new_connections(&self, passing: Passing) {
+        let noted = self.new_connections.lock();
+        *noted.unwrap_or_else(PoisonError::into_inner) = Some(passing);
+    }
+
+    /// A hub's rules are about the way back only.
+    fn new_connections(&self) -> Option<Passing> {
+        let noted = self.new_connections.lock();
+        let noted = *noted.unwrap_or_else(PoisonError::into_inner);
+        noted.filter(|_| self.config().role != Role::Hub)
+    }
+
     /// The latest findings of the self-check.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
@@ -399,6 +416,7 @@ impl SharedState {
             "pid": std::process::id(),
             "state": if self.draining.load(Relaxed) { "draining" } else { "running" },
             "uptime_seconds": self.uptime().as_secs(),
+            "new_connections": self.new_connections().map(Passing::word),
             "rate_bits_per_second": self.rate.borrow().map(Rate::bps),
             "verified_bits_per_second": self.verified().map(Rate::bps),
             "delivered_bits_per_second": self.delivered().bps(),

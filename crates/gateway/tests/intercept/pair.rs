@@ -53,6 +53,35 @@ fn files(bed: &Bed, when_down: &str) -> [PathBuf; 2] {
 /// The terminal's table.
 const SHIP: &str = "bentpipe_ship";
 
+/// Whether a connection carries a question and its answer, and went to the terminal.
+fn is_taken(bed: &Bed, question: &[u8]) -> bool {
+    let taken = |tcp| echo(tcp, question) == question && bed.taken("g", SHIP) > 0;
+    let connected = bed.connect(&bed.server()[0], 80);
+    bed.traces().contains(SHIP) && connected.is_ok_and(|(tcp, _)| taken(tcp))
+}
+
+#[test]
+fn nothing_passes_from_the_start_of_a_terminal_that_may_not_let_it() {
+    let Some(bed) = Bed::pair("closed") else {
+        return;
+    };
+    bed.serve(80);
+    let [ship, hub] = files(&bed, "closed");
+    let ship_process = bed.whole("g", &ship);
+    assert!(wait(|| bed.traces().contains(SHIP)));
+    let server = &bed.server()[0];
+    let end = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < end {
+        // A connection that is intercepted in vain is reset.
+        let passed = bed.connect(server, 80);
+        assert!(passed.is_err(), "{passed:?}");
+    }
+    let hub_process = bed.whole("h", &hub);
+    assert!((0..4).any(|_| wait(|| is_taken(&bed, b"taken"))));
+    ship_process.terminate();
+    hub_process.terminate();
+}
+
 #[test]
 fn two_boxes_keep_both_addresses_and_let_connections_pass_without_the_hub() {
     let Some(bed) = Bed::pair("two boxes") else {
@@ -63,7 +92,7 @@ fn two_boxes_keep_both_addresses_and_let_connections_pass_without_the_hub() {
     let [ship, hub] = files(&bed, "open");
     let hub_process = bed.whole("h", &hub);
     let ship_process = bed.whole("g", &ship);
-    assert!(wait(|| bed.traces().contains(SHIP)));
+    assert!(wait(|| is_taken(&bed, b"first")));
     for (client, server) in CLIENT.into_iter().zip(bed.server()) {
         let before = bed.taken("g", SHIP);
         let (tcp, seen) = bed.connect(&server, 80).unwrap();
@@ -96,11 +125,7 @@ fn two_boxes_keep_both_addresses_and_let_connections_pass_without_the_hub() {
     assert!((0..4).any(|_| wait(passes)));
     // It comes back, and so do they.
     let hub_process = bed.whole("h", &hub);
-    let returns = || {
-        let taken = |tcp| echo(tcp, b"again") == b"again" && bed.taken("g", SHIP) > 0;
-        bed.connect(server, 80).is_ok_and(|(tcp, _)| taken(tcp))
-    };
-    assert!((0..4).any(|_| wait(returns)));
+    assert!((0..4).any(|_| wait(|| is_taken(&bed, b"again"))));
     ship_process.terminate();
     assert_eq!(bed.traces(), "");
     hub_process.terminate();
@@ -113,9 +138,13 @@ fn connections_pass_from_the_start_of_a_terminal_whose_hub_does_not_answer() {
     };
     bed.serve(80);
     let [ship, hub] = files(&bed, "open");
+    // Rules of a process that was killed would go on to intercept.
+    let killed = bed.whole("g", &ship);
+    assert!(wait(|| bed.traces().contains(SHIP)));
+    drop(killed);
     let ship_process = bed.whole("g", &ship);
     let server = &bed.server()[0];
-    // Well beyond the time for which it waits for its hub.
+    // Beyond the time for which a short outage is no reason to let them pass.
     let end = Instant::now() + Duration::from_secs(5);
     while Instant::now() < end {
         let (tcp, _) = bed.connect(server, 80).unwrap();
@@ -124,11 +153,7 @@ fn connections_pass_from_the_start_of_a_terminal_whose_hub_does_not_answer() {
     assert!(bed.traces().contains(SHIP));
     assert_eq!(bed.taken("g", SHIP), 0);
     let hub_process = bed.whole("h", &hub);
-    let taken = || {
-        let taken = |tcp| echo(tcp, b"taken") == b"taken" && bed.taken("g", SHIP) > 0;
-        bed.connect(server, 80).is_ok_and(|(tcp, _)| taken(tcp))
-    };
-    assert!((0..4).any(|_| wait(taken)));
+    assert!((0..4).any(|_| wait(|| is_taken(&bed, b"taken"))));
     ship_process.terminate();
     assert_eq!(bed.traces(), "");
     hub_process.terminate();

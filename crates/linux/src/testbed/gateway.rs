@@ -174,7 +174,7 @@ impl Gateway {
             .map_err(|why| GatewayError::Start { name, why })
     }
 
-    /// Waits until the association is up, by `deadline` at the latest.
+    /// Waits until the boxes carry connections, by `deadline` at the latest.
     pub(crate) fn wait(&mut self, deadline: Instant) -> Result<(), GatewayError> {
         let file = self.folder.file("terminal", "toml");
         loop {
@@ -224,10 +224,10 @@ impl Drop for Gateway {
     }
 }
 
-/// True if a status in JSON reports that the association is up.
+/// True if a status in JSON reports that the association is up and takes new connections.
 fn is_up(status: &str) -> bool {
     let compact: String = status.chars().filter(|c| !c.is_whitespace()).collect();
-    compact.contains("\"associations\":[{")
+    compact.contains("\"associations\":[{") && compact.contains("\"new_connections\":\"gateway\"")
 }
 
 /// The devices of a box, and for each whether it leads to the other box.
