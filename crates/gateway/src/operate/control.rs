@@ -6,9 +6,11 @@
 //! | `GET /status` | both | the status as JSON |
 //! | `GET /metrics` | both | the metrics in the format of Prometheus |
 //! | `PUT /rate` with `18 Mbit/s` or `measured` | both | the rate that holds now |
+//!
+//! Over TCP, requests that a web page may have sent are refused.
 
-use super::metrics;
 use super::state::SharedState;
+use super::{metrics, pages};
 use bentpipe_units::Rate;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
@@ -92,17 +94,30 @@ impl Control {
 
     /// Serves until it is dropped.
     pub async fn serve(self, state: Arc<SharedState>) {
-        serve(state, |context| self.listener.poll_accept(context)).await;
+        serve(state, Over::Unix, |context| {
+            self.listener.poll_accept(context)
+        })
+        .await;
     }
+}
+
+/// Over what a request came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Over {
+    /// The control socket, which its file's permissions protect.
+    Unix,
+    /// The metrics address, which anyone may reach.
+    Tcp,
 }
 
 /// Serves metrics and the rate at a TCP address until it is dropped.
 pub async fn serve_tcp(listener: TcpListener, state: Arc<SharedState>) {
-    serve(state, |context| listener.poll_accept(context)).await;
+    serve(state, Over::Tcp, |context| listener.poll_accept(context)).await;
 }
 
 async fn serve<S, A>(
     state: Arc<SharedState>,
+    over: Over,
     accept: impl Fn(&mut Context<'_>) -> Poll<io::Result<(S, A)>>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -116,7 +131,7 @@ async fn serve<S, A>(
             Ok((stream, _)) => {
                 let state = Arc::clone(&state);
                 tokio::spawn(async move {
-                    exchange(stream, state).await;
+                    exchange(stream, over, state).await;
                     drop(turn);
                 });
             }
@@ -125,10 +140,14 @@ async fn serve<S, A>(
     }
 }
 
-async fn exchange(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<SharedState>) {
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    over: Over,
+    state: Arc<SharedState>,
+) {
     let serve = hyper::service::service_fn(move |request: Request<Incoming>| {
         let state = Arc::clone(&state);
-        async move { Ok::<_, Infallible>(answer(request, &state).await) }
+        async move { Ok::<_, Infallible>(answer(request, over, &state).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -141,7 +160,16 @@ async fn exchange(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<Shared
     drop(tokio::time::timeout(2 * PATIENCE, connection).await);
 }
 
-async fn answer(request: Request<Incoming>, state: &SharedState) -> Response<Full<Bytes>> {
+async fn answer(
+    request: Request<Incoming>,
+    over: Over,
+    state: &SharedState,
+) -> Response<Full<Bytes>> {
+    if over == Over::Tcp
+        && let Some(why) = pages::refusal(&request)
+    {
+        return text(StatusCode::FORBIDDEN, why.into());
+    }
     let path = request.uri().path().to_owned();
     match (request.method(), path.as_str()) {
         (&Method::GET, "/status") => json(StatusCode::OK, &state.status()),
@@ -256,6 +284,46 @@ mod tests {
         serving.abort();
         drop(serving.await);
         assert!(!path.exists());
+    }
+
+    /// What the metrics address answers to a request with these lines in its head.
+    fn asked(address: std::net::SocketAddr, lines: &str, body: &str) -> String {
+        use std::io::{Read, Write};
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let length = body.len();
+        write!(stream, "{lines}\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_modem_sets_the_rate_over_tcp_and_a_web_page_does_not() {
+        let state = state();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let serving = tokio::spawn(serve_tcp(listener, Arc::clone(&state)));
+        tokio::task::spawn_blocking(move || {
+            let put = |headers: &str| {
+                let lines = format!("PUT /rate HTTP/1.1\r\n{headers}");
+                asked(address, &lines, "18 Mbit/s")
+            };
+            let rebound = put("Host: evil.example:9464");
+            assert!(rebound.starts_with("HTTP/1.1 403"), "{rebound}");
+            assert!(rebound.contains("IP address"), "{rebound}");
+            let page = put(&format!("Host: {address}\r\nOrigin: http://evil.example"));
+            assert!(page.starts_with("HTTP/1.1 403"), "{page}");
+            assert!(page.contains("Origin"), "{page}");
+            let read = asked(address, "GET /status HTTP/1.1\r\nHost: evil.example", "");
+            assert!(read.starts_with("HTTP/1.1 403"), "{read}");
+            assert_eq!(*state.rate().borrow(), Some(Rate::from_mbps(2)));
+            let modem = put(&format!("Host: {address}"));
+            assert!(modem.starts_with("HTTP/1.1 200"), "{modem}");
+            assert_eq!(*state.rate().borrow(), Some(Rate::from_mbps(18)));
+        })
+        .await
+        .unwrap();
+        serving.abort();
     }
 
     #[tokio::test]

@@ -7,6 +7,7 @@ pub mod handover;
 pub mod log;
 pub mod metrics;
 pub mod notify;
+mod pages;
 pub mod qlog;
 pub(crate) mod records;
 pub mod reload;
