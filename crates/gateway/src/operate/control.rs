@@ -17,6 +17,7 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -26,15 +27,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 /// Bytes of a request's body, at most.
 const LARGEST_BODY: usize = 1024;
 
-/// Requests that are served at a time, at most; others wait.
-const AT_A_TIME: usize = 16;
+/// Connections that are served at a time at each socket, at most. The one that is open for longest makes
+/// room for the next, so that clients that send or read nothing keep nobody waiting.
+const AT_A_TIME: usize = 32;
 
-/// Time for the head of a request.
+/// Time for the head of a request, and for its body.
+const ARRIVAL: Duration = Duration::from_secs(1);
+
+/// Time for a request and its answer, which may have to pass a satellite.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The control socket; its file is removed with it.
@@ -122,18 +127,22 @@ async fn serve<S, A>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let turns = Arc::new(Semaphore::new(AT_A_TIME));
+    let mut served: VecDeque<JoinHandle<()>> = VecDeque::new();
     loop {
-        let Ok(turn) = Arc::clone(&turns).acquire_owned().await else {
-            return;
-        };
         match std::future::poll_fn(&accept).await {
             Ok((stream, _)) => {
+                served.retain(|one| !one.is_finished());
+                if served.len() >= AT_A_TIME {
+                    // Who has sent its request gets its answer before others take its place.
+                    tokio::task::yield_now().await;
+                    served.retain(|one| !one.is_finished());
+                }
+                while served.len() >= AT_A_TIME {
+                    let oldest = served.pop_front();
+                    oldest.inspect(JoinHandle::abort);
+                }
                 let state = Arc::clone(&state);
-                tokio::spawn(async move {
-                    exchange(stream, over, state).await;
-                    drop(turn);
-                });
+                served.push_back(tokio::spawn(exchange(stream, over, state)));
             }
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
@@ -151,13 +160,12 @@ async fn exchange(
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
+        .header_read_timeout(ARRIVAL)
         .keep_alive(false)
         .max_buf_size(16 << 10)
         .serve_connection(TokioIo::new(stream), serve);
-    // An error is the client's affair. One that sends its body byte by byte does not
-    // hold a turn for long.
-    drop(tokio::time::timeout(2 * PATIENCE, connection).await);
+    // An error is the client's affair.
+    drop(tokio::time::timeout(PATIENCE, connection).await);
 }
 
 async fn answer(
@@ -187,9 +195,13 @@ async fn answer(
 }
 
 async fn rate(request: Request<Incoming>, state: &SharedState) -> Response<Full<Bytes>> {
-    let body = Limited::new(request.into_body(), LARGEST_BODY)
-        .collect()
-        .await;
+    let body = Limited::new(request.into_body(), LARGEST_BODY).collect();
+    let Ok(body) = tokio::time::timeout(ARRIVAL, body).await else {
+        return text(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not arrive\n".into(),
+        );
+    };
     let Ok(body) = body else {
         return text(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -324,6 +336,66 @@ mod tests {
         .await
         .unwrap();
         serving.abort();
+    }
+
+    /// Opens connections that send nothing, a part of a request, or one whose answer they do not read;
+    /// then asks for the metrics, which have to come at once, and returns the connections.
+    fn scrape_beside_a_hundred<S: std::io::Read + std::io::Write>(
+        connect: impl Fn() -> S,
+    ) -> Vec<S> {
+        let silent: Vec<S> = (0..100)
+            .map(|number| {
+                let mut stream = connect();
+                let sent: &[u8] = match number % 3 {
+                    0 => b"",
+                    1 => b"PUT /rate HTTP/1.1\r\nContent-Length: 9\r\n\r\n1",
+                    _ => b"GET /metrics HTTP/1.1\r\n\r\n",
+                };
+                // It may be dropped by now.
+                drop(stream.write_all(sent));
+                stream
+            })
+            .collect();
+        let started = std::time::Instant::now();
+        let mut stream = connect();
+        stream
+            .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(answer.contains("bentpipe_gateway_uptime_seconds"));
+        let took = started.elapsed();
+        assert!(took < Duration::from_secs(1), "{took:?}");
+        silent
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn clients_that_send_or_read_nothing_delay_nobody() {
+        let state = state();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ship.sock");
+        let control = Control::open(&path, false).unwrap();
+        let tcp = tokio::spawn(serve_tcp(listener, Arc::clone(&state)));
+        let unix = tokio::spawn(control.serve(Arc::clone(&state)));
+        tokio::task::spawn_blocking(move || {
+            let tcp = || std::net::TcpStream::connect(address).unwrap();
+            let mut silent = scrape_beside_a_hundred(tcp);
+            let unix = || std::os::unix::net::UnixStream::connect(&path).unwrap();
+            drop(scrape_beside_a_hundred(unix));
+            // The latest of them was not in the way, and is closed nevertheless: 99 has sent nothing.
+            let started = std::time::Instant::now();
+            let mut one = silent.pop().unwrap();
+            one.set_read_timeout(Some(2 * ARRIVAL)).unwrap();
+            let read = std::io::Read::read(&mut one, &mut [0; 1000]);
+            assert!(read.is_ok(), "{read:?} after {:?}", started.elapsed());
+        })
+        .await
+        .unwrap();
+        tcp.abort();
+        unix.abort();
     }
 
     #[tokio::test]
