@@ -1,6 +1,7 @@
 //! Metrics in the text format of Prometheus (version 0.0.4).
 
-use super::state::{HubState, Path, SharedState, process};
+use super::associations::Told;
+use super::state::{HubState, SharedState, process};
 use crate::counters::{Kind, Unit};
 use crate::tunnel::association::Health;
 use bentpipe_units::Rate;
@@ -45,7 +46,7 @@ pub fn text(state: &SharedState) -> String {
     }
     gauges(state, &mut page);
     hubs(state, &mut page);
-    associations(state, &mut page);
+    associations(&state.told(), &mut page);
     subscribers(state, &mut page);
     page
 }
@@ -111,62 +112,56 @@ fn hubs(state: &SharedState, page: &mut String) {
         let name = format!("{PREFIX}_hub_{name}");
         head(page, &name, "gauge", meaning);
         for hub in &hubs {
-            let wan = hub.wan.as_ref();
-            let wan = wan.map_or_else(String::new, |wan| format!(",wan={wan:?}"));
+            let wan = label_of(hub.wan.as_ref());
             let (hub, is) = (&hub.hub, u8::from(is(hub)));
             let _ = writeln!(page, "{name}{{hub=\"{hub}\"{wan}}} {is}");
         }
     }
 }
 
+/// The label of a WAN after another label, where there are several.
+fn label_of(wan: Option<&String>) -> String {
+    wan.map_or_else(String::new, |wan| format!(",wan={wan:?}"))
+}
+
 /// What QUIC says of each association.
-fn associations(state: &SharedState, page: &mut String) {
-    let paths = state.paths();
-    let quic: Vec<_> = paths
-        .iter()
-        .filter_map(|(peer, path)| match path {
-            Path::Quic(connection) => Some((peer, connection.rtt(), connection.stats())),
-            Path::Tls(_) => None,
-        })
-        .collect();
-    type Of = fn(&(&String, std::time::Duration, quinn::ConnectionStats)) -> f64;
+fn associations(told: &[Told], page: &mut String) {
+    type Of = fn(&Told) -> f64;
     let all: [(&str, &str, &str, Of); 5] = [
         (
             "rtt_seconds",
             "gauge",
             "smoothed round trip to the other box",
-            |(_, rtt, _)| rtt.as_secs_f64(),
+            |told| told.rtt.as_secs_f64(),
         ),
-        (
-            "window_bytes",
-            "gauge",
-            "congestion window",
-            |(.., stats)| stats.path.cwnd as f64,
-        ),
+        ("window_bytes", "gauge", "congestion window", |told| {
+            told.window as f64
+        }),
         (
             "packets_sent_total",
             "counter",
             "QUIC packets sent",
-            |(.., stats)| stats.path.sent_packets as f64,
+            |told| told.packets.sent as f64,
         ),
         (
             "packets_lost_total",
             "counter",
             "QUIC packets lost and sent again",
-            |(.., stats)| stats.path.lost_packets as f64,
+            |told| told.packets.lost as f64,
         ),
         (
             "mtu_bytes",
             "gauge",
             "largest QUIC packet that the path takes",
-            |(.., stats)| f64::from(stats.path.current_mtu),
+            |told| f64::from(told.mtu),
         ),
     ];
     for (name, kind, meaning, of) in all {
         let name = format!("{PREFIX}_association_{name}");
         head(page, &name, kind, meaning);
-        for one in &quic {
-            let _ = writeln!(page, "{name}{{peer=\"{}\"}} {}", one.0, of(one));
+        for one in told {
+            let wan = label_of(one.wan.as_ref());
+            let _ = writeln!(page, "{name}{{peer=\"{}\"{wan}}} {}", one.peer, of(one));
         }
     }
 }
@@ -206,6 +201,7 @@ fn head(page: &mut String, name: &str, kind: &str, meaning: &str) {
 mod tests {
     use super::*;
     use crate::config::config_from_str;
+    use crate::operate::associations::tests::told;
 
     /// A gateway with two hubs.
     fn state() -> std::sync::Arc<SharedState> {
@@ -242,6 +238,15 @@ mod tests {
         for panel in dashboard["panels"].as_array().unwrap() {
             for target in panel["targets"].as_array().unwrap() {
                 let query = target["expr"].as_str().unwrap();
+                // They have a series for each WAN, and no two lines have one name.
+                if ["_association_", "_hub_"]
+                    .iter()
+                    .any(|it| query.contains(it))
+                {
+                    let legend = target["legendFormat"].as_str().unwrap();
+                    assert!(legend.contains("{{wan}}"), "{legend} of {query}");
+                    assert!(!query.contains("sum "), "{query}");
+                }
                 for rest in query.split(PREFIX).skip(1) {
                     let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
                     let name = rest.split(|c| !is_name(c)).next().unwrap();
@@ -258,6 +263,29 @@ mod tests {
             }
         }
         assert!(asked > 25, "{asked}");
+    }
+
+    #[test]
+    fn each_wan_has_series_of_its_own() {
+        let of = |wan, rtt| told(Some(wan), rtt, 100);
+        let mut page = String::new();
+        associations(&[of("5g", 60), of("link", 600)], &mut page);
+        for line in [
+            "bentpipe_gateway_association_rtt_seconds{peer=\"ship\",wan=\"5g\"} 0.06",
+            "bentpipe_gateway_association_rtt_seconds{peer=\"ship\",wan=\"link\"} 0.6",
+            "bentpipe_gateway_association_packets_sent_total{peer=\"ship\",wan=\"5g\"} 100",
+        ] {
+            assert!(
+                page.lines().any(|it| it == line),
+                "{line} is not in\n{page}"
+            );
+        }
+        let mut alone = String::new();
+        associations(&[told(None, 600, 100)], &mut alone);
+        assert!(
+            alone.contains("_mtu_bytes{peer=\"ship\"} 1200\n"),
+            "{alone}"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What an operator sees and does: status, metrics, logs, reload, hand-over.
 
+mod associations;
 pub mod check;
 pub mod client;
 pub mod control;

@@ -1,6 +1,7 @@
 //! The board: state that the running parts publish for the operator, and settings that the operator
 //! changes while they run.
 
+use super::associations::{Association, Associations, Told};
 use super::records::{Record, Records};
 use crate::config::{Config, Role};
 use crate::counters::{Counters, Described};
@@ -9,7 +10,7 @@ use crate::tunnel::association::{Health, Lost};
 use crate::usage::Usages;
 use bentpipe_units::Rate;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -101,16 +102,6 @@ impl HubState {
 /// All of something, in millionths.
 const WHOLE: u64 = 1_000_000;
 
-/// One association.
-struct Association {
-    path: Path,
-    /// The WAN that it uses, where there are several.
-    wan: Option<String>,
-    since: Instant,
-    lost: Option<Lost>,
-    drains: bool,
-}
-
 /// What the running parts write down, and what the operator changes.
 pub struct SharedState {
     /// The numbers.
@@ -123,7 +114,7 @@ pub struct SharedState {
     delivered: AtomicU64,
     /// What the link delivers, as a part of the rate that is sent, in millionths.
     verified: AtomicU64,
-    associations: Mutex<BTreeMap<(String, u64), Association>>,
+    associations: Mutex<Associations>,
     number: AtomicU64,
     findings: Mutex<Vec<Finding>>,
     hubs: Mutex<Vec<HubState>>,
@@ -283,10 +274,12 @@ impl SharedState {
     /// The established paths to the other boxes, each with the other's key.
     #[must_use]
     pub fn paths(&self) -> Vec<(String, Path)> {
-        let all = locked(&self.associations);
-        all.iter()
-            .map(|((peer, _), one)| (peer.clone(), one.path.clone()))
-            .collect()
+        locked(&self.associations).paths()
+    }
+
+    /// What QUIC says of the associations, once for each box and WAN.
+    pub(crate) fn told(&self) -> Vec<Told> {
+        locked(&self.associations).told()
     }
 
     /// The rate that holds now, `None` while it is measured; whoever sends follows
@@ -400,10 +393,7 @@ impl SharedState {
         for (why, count) in self.counters.cuts() {
             cuts.insert(why.words().to_owned(), count.into());
         }
-        let associations: Vec<Value> = locked(&self.associations)
-            .iter()
-            .map(|((peer, _), one)| one.status(peer))
-            .collect();
+        let associations = locked(&self.associations).status();
         let findings = self.findings();
         let findings: Vec<Value> = findings.iter().map(Finding::json).collect();
         let (resident, descriptors) = process();
@@ -445,42 +435,8 @@ impl Finding {
     }
 }
 
-impl Association {
-    fn status(&self, peer: &str) -> Value {
-        let since = self.since.elapsed().as_secs();
-        match &self.path {
-            Path::Quic(connection) => {
-                let stats = connection.stats();
-                json!({
-                    "peer": peer,
-                    "wan": self.wan,
-                    "address": shown(connection.remote_address()),
-                    "over": "quic",
-                    "lost": self.lost.map(Lost::word),
-                    "draining": self.drains,
-                    "since_seconds": since,
-                    "rtt_seconds": connection.rtt().as_secs_f64(),
-                    "window_bytes": stats.path.cwnd,
-                    "packets_sent": stats.path.sent_packets,
-                    "packets_lost": stats.path.lost_packets,
-                    "bytes_sent": stats.udp_tx.bytes,
-                    "bytes_received": stats.udp_rx.bytes,
-                    "mtu_bytes": stats.path.current_mtu,
-                })
-            }
-            Path::Tls(address) => json!({
-                "peer": peer,
-                "wan": self.wan,
-                "address": shown(*address),
-                "over": "tls",
-                "since_seconds": since,
-            }),
-        }
-    }
-}
-
 /// An address as people write it: an IPv4 address at a socket of IPv6 as IPv4.
-fn shown(address: SocketAddr) -> String {
+pub(super) fn shown(address: SocketAddr) -> String {
     crate::tunnel::shaper::canonical(address).to_string()
 }
 

@@ -4,6 +4,7 @@ use crate::bed::{Bed, Keys, connect};
 use crate::closes::{echo, echoes, server};
 use bentpipe_gateway::tunnel::association::Health;
 use socket2::SockRef;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{sleep, timeout};
@@ -30,6 +31,23 @@ async fn a_transfer_uses_both_and_nothing_of_it_is_lost() {
     assert_eq!(carried.len(), 2, "{carried:?}");
     for (wan, bytes) in &carried {
         assert!(*bytes > 500_000, "{wan}: {carried:?}");
+    }
+    // Each WAN has metrics of its own: of a series that is there twice Prometheus keeps one value.
+    let page = bentpipe_gateway::operate::metrics::text(&bed.state);
+    let lines = page.lines().filter(|line| !line.starts_with('#'));
+    let series: Vec<&str> = lines.map(|it| it.rsplit_once(' ').unwrap().0).collect();
+    let different: HashSet<&&str> = series.iter().collect();
+    assert_eq!(different.len(), series.len(), "{page}");
+    for (wan, _) in &carried {
+        let label = format!(",wan=\"{wan}\"}}");
+        for name in [
+            "association_rtt_seconds",
+            "association_packets_sent",
+            "hub_up",
+        ] {
+            let has = |it: &&&str| it.contains(name) && it.ends_with(&label);
+            assert_eq!(series.iter().filter(has).count(), 1, "{name} {page}");
+        }
     }
 }
 
