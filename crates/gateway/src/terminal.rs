@@ -44,6 +44,10 @@ const ASSOCIATIONS: usize = 64;
 /// All of them at a time.
 const ALL_ASSOCIATIONS: usize = 1024;
 
+/// After how long a silent client is asked whether it is there: its net costs nothing, and who is gone
+/// holds a connection at both boxes until then.
+const CLIENTS_ASKED: Duration = Duration::from_secs(60);
+
 /// A running terminal: the box on the users' side.
 #[derive(Debug)]
 pub struct Terminal {
@@ -68,7 +72,10 @@ impl Terminal {
         Ok(Terminal {
             hubs,
             state,
-            timeouts: Timeouts::default(),
+            timeouts: Timeouts {
+                keepalive: CLIENTS_ASKED,
+                ..Timeouts::default()
+            },
             associations: Shares::new(ASSOCIATIONS, ALL_ASSOCIATIONS / 2),
         })
     }

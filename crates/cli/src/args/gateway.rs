@@ -104,7 +104,8 @@ pub(crate) struct GatewayRun {
 
 /// Explains a configuration, or what is wrong with it.
 ///
-/// Runs nothing. Errors are shown with their line.
+/// Runs nothing. Errors are shown with their line. The exit status is 1 where the box's key is missing
+/// or the other box's is none.
 #[derive(Debug, Args)]
 pub(crate) struct GatewayCheck {
     /// The configuration, a TOML file

@@ -1,5 +1,6 @@
-//! `bentpipe gateway check`: what a configuration means, in words.
+//! `bentpipe gateway check`: what a configuration means, in words, and whether its keys are there.
 
+use super::doctor::print;
 use super::file::read;
 use crate::args::gateway::GatewayCheck;
 use crate::exit::{Failure, Status};
@@ -8,6 +9,7 @@ use bentpipe_gateway::config::{
     Action, Answer, Bind, Config, Intercept, Link, Listener, Ports, RateSource, Role, Udp, Wan,
     WhenDown,
 };
+use bentpipe_gateway::operate::{Finding, Severity, check};
 use bentpipe_units::{Bytes, Duration as Span};
 use serde_json::json;
 use std::time::Duration;
@@ -16,6 +18,10 @@ use std::time::Duration;
 pub(super) fn main(args: &GatewayCheck, out: &mut Output) -> Result<Status, Failure> {
     let config = read(&args.file)?;
     let words = words(&config);
+    let mut findings = check::files(&config);
+    findings.retain(|it| it.severity != Severity::Good);
+    let broken = findings.iter().any(|it| it.severity == Severity::Error);
+    let status = if broken { Status::Worse } else { Status::Done };
     if args.json {
         out.json(&json!({
             "file": args.file,
@@ -23,13 +29,15 @@ pub(super) fn main(args: &GatewayCheck, out: &mut Output) -> Result<Status, Fail
             "role": config.role.word(),
             "means": words.iter().map(|(what, text)| json!({ "what": what, "text": text }))
                 .collect::<Vec<_>>(),
+            "findings": findings.iter().map(Finding::json).collect::<Vec<_>>(),
         }))?;
-        return Ok(Status::Done);
+        return Ok(status);
     }
     for (what, text) in &words {
         out.entry(2, what, 13, text)?;
     }
-    Ok(Status::Done)
+    print(&findings, out)?;
+    Ok(status)
 }
 
 /// What the configuration means, point by point.

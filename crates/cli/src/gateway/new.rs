@@ -85,11 +85,15 @@ fn pair(args: &GatewayNew) -> Result<Pair, Failure> {
 
 /// The further WANs; they have the ports after the hub's.
 fn wans(given: &[String], port: u16) -> Result<Vec<(String, Bind)>, Failure> {
-    let room = usize::from(u16::MAX - port).min(MOST_WANS);
-    if given.len() > room {
+    if given.len() > MOST_WANS {
         return Err(Failure::new(format!(
-            "--wan is given {} times: expected at most {room}",
+            "--wan is given {} times: expected at most {MOST_WANS}",
             given.len()
+        )));
+    }
+    if given.len() > usize::from(u16::MAX - port) {
+        return Err(Failure::new(format!(
+            "--hub: there is no port after {port} for each --wan; expected a lower one"
         )));
     }
     let mut wans: Vec<(String, Bind)> = Vec::new();

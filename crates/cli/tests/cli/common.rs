@@ -102,6 +102,13 @@ impl Ended {
         self.stdout
     }
 
+    /// stdout of a command that must have ended with this status.
+    #[cfg(all(feature = "gateway", target_os = "linux"))]
+    pub(crate) fn ended(self, status: i32) -> String {
+        assert_eq!(self.status, status, "{}{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
     /// stderr of a command that must not have been able to run.
     pub(crate) fn refused(self) -> String {
         assert_eq!(self.status, 2, "{}{}", self.stdout, self.stderr);

@@ -23,6 +23,7 @@ mod with {
     use crate::common::bentpipe;
     use serde_json::Value;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
 
     const SHIP: &str = "role = \"terminal\"\n[link]\nrate = \"2 Mbit/s\"\n[tunnel]\n\
@@ -152,6 +153,19 @@ mod with {
         ] {
             assert!(words.contains(part), "{part} is not in\n{words}");
         }
+        // A key that is none, one that is missing, and passwords that everybody may read.
+        let users = folder.path().join("users");
+        fs::write(&users, "anna:secret\n").unwrap();
+        fs::set_permissions(&users, fs::Permissions::from_mode(0o644)).unwrap();
+        let more = "users = \"users\"\n";
+        fs::write(&file, SHIP.replace("PEER", "bpk1-...") + more).unwrap();
+        let words = bentpipe(&["gateway", "check", text(&file)]).ended(1);
+        assert!(words.contains("`bpk1-...` is no key"), "{words}");
+        assert!(words.contains("chmod o-rwx"), "{words}");
+        fs::write(&file, SHIP.replace("PEER", public.trim())).unwrap();
+        fs::remove_file(&key).unwrap();
+        let words = bentpipe(&["gateway", "check", text(&file)]).ended(1);
+        assert!(words.contains("make one: bentpipe gateway keys"), "{words}");
         fs::write(&file, SHIP.replace("rate", "rat")).unwrap();
         let error = bentpipe(&["gateway", "check", text(&file)]).refused();
         assert!(error.contains("ship.toml:3:1"), "{error}");

@@ -75,7 +75,7 @@ bentpipe_document::table! {
     pub(super) StatusTable at "status", called "the status of", example "[status]\nmetrics = \"127.0.0.1:9464\"";
     /// the Unix socket that `bentpipe gateway status` and `bentpipe gateway rate` use
     control: String [Kind::File], or "`NAME.sock` in /run/bentpipe-gateway, or in $XDG_RUNTIME_DIR/bentpipe-gateway without root; NAME is that of this file";
-    /// where metrics are served over HTTP in the format of Prometheus, and where the modem may set the rate (`PUT /rate`); it has no authentication, so keep it to this machine, and is asked by an IP address or `localhost`
+    /// where metrics are served over HTTP in the format of Prometheus, and where the modem may set the rate (`PUT /rate`); it has no authentication, so keep it to this machine. All but metrics must be asked for by an IP address or `localhost`
     metrics: String [Kind::Form(ADDRESS)], or "not served";
 }
 

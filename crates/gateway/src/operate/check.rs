@@ -16,6 +16,8 @@ use bentpipe_units::Bytes;
 use rustix::process::{Resource, getrlimit};
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 /// Bytes that a UDP socket should be able to hold at least: a burst of some
 /// milliseconds at gigabits per second.
@@ -50,7 +52,7 @@ fn error(what: &'static str, found: impl Into<String>, remedy: impl Into<String>
 #[must_use]
 pub fn machine(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(keys(config));
+    findings.extend(files(config));
     if config.intercept.is_some() {
         findings.extend(interception(config));
         findings.extend(forwarding(config));
@@ -65,6 +67,28 @@ pub fn machine(config: &Config) -> Vec<Finding> {
     }
     findings.extend(interfaces(config));
     findings
+}
+
+/// Examines the files that the configuration names, and the keys of the other boxes.
+#[must_use]
+pub fn files(config: &Config) -> Vec<Finding> {
+    let listeners = config.socks.iter().chain(&config.connect);
+    let users = listeners.filter_map(|listener| listener.users.as_deref());
+    keys(config)
+        .into_iter()
+        .chain(users.filter_map(exposed))
+        .collect()
+}
+
+/// Passwords that every user of this machine may read.
+fn exposed(users: &Path) -> Option<Finding> {
+    let mode = fs::metadata(users).ok()?.permissions().mode();
+    let found = format!(
+        "{} may be read by every user of this machine",
+        users.display()
+    );
+    let remedy = format!("chmod o-rwx {}", users.display());
+    (mode & 0o007 != 0).then(|| warning("users", found, remedy))
 }
 
 fn keys(config: &Config) -> Vec<Finding> {
