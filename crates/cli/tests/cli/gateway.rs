@@ -141,7 +141,9 @@ mod with {
     fn a_file_is_explained_and_its_mistakes_are_shown() {
         let folder = tempfile::tempdir().unwrap();
         let key = folder.path().join("ship.key");
-        let public = bentpipe(&["gateway", "keys", text(&key)]).ok();
+        bentpipe(&["gateway", "keys", text(&key)]).ok();
+        let other = folder.path().join("hub.key");
+        let public = bentpipe(&["gateway", "keys", text(&other)]).ok();
         let file = folder.path().join("ship.toml");
         fs::write(&file, SHIP.replace("PEER", public.trim())).unwrap();
         let words = bentpipe(&["gateway", "check", text(&file)]).ok();
