@@ -183,7 +183,7 @@ bench-executors: target/venv/tools
 bench-gateway:
 	$(CARGO) build --release -p bentpipe-cli $(WITH)
 	$(CARGO) build --release -p gateway-bench
-	@for bench in lost audit/audit timing tails throughput pair fade oneway hubs wans shares udp stalled lasting; do \
+	@for bench in lost audit/audit timing tails throughput pair fade oneway hubs wans shares udp stalled limits lasting; do \
 	  echo "== $$bench"; python3 benches/gateway/$$bench.py || failed=1; done; test -z "$$failed"
 
 # The explorer against its bars, on a machine that does nothing else: the first bars after
