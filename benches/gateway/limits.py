@@ -63,14 +63,13 @@ def serve():
         threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
 
 
-def question(server, proxy=None, bind=None):
+def question(server, proxy=None):
     """Seconds until a new connection has answered, and the connection; an OSError where it is refused."""
     began = time.monotonic()
     if proxy:
         connection, _ = open_to(proxy, server, b"hello\n", HANGS_S)
     else:
-        source = (bind, 0) if bind else None
-        connection = socket.create_connection(server, HANGS_S, source_address=source)
+        connection = socket.create_connection(server, HANGS_S)
         connection.sendall(b"hello\n")
     if connection.recv(100) != b"hello\n":
         connection.close()

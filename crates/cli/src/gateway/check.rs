@@ -1,6 +1,6 @@
 //! `bentpipe gateway check`: what a configuration means, in words, and whether its keys are there.
 
-use super::doctor::print;
+use super::doctor::{is_broken, print};
 use super::file::read;
 use crate::args::gateway::GatewayCheck;
 use crate::exit::{Failure, Status};
@@ -20,8 +20,10 @@ pub(super) fn main(args: &GatewayCheck, out: &mut Output) -> Result<Status, Fail
     let words = words(&config);
     let mut findings = check::files(&config);
     findings.retain(|it| it.severity != Severity::Good);
-    let broken = findings.iter().any(|it| it.severity == Severity::Error);
-    let status = if broken { Status::Worse } else { Status::Done };
+    let status = match is_broken(&findings) {
+        true => Status::Worse,
+        false => Status::Done,
+    };
     if args.json {
         out.json(&json!({
             "file": args.file,

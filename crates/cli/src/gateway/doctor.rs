@@ -24,7 +24,7 @@ pub(super) fn main(args: &GatewayDoctor, out: &mut Output) -> Result<Status, Fai
             remedy: format!("start it: bentpipe gateway {}", args.file.display()),
         }),
     }
-    let broken = findings.iter().any(|it| it.severity == Severity::Error);
+    let broken = is_broken(&findings);
     if args.json {
         let list: Vec<Value> = findings.iter().map(Finding::json).collect();
         out.json(&json!({ "works": !broken, "findings": list }))?;
@@ -32,6 +32,11 @@ pub(super) fn main(args: &GatewayDoctor, out: &mut Output) -> Result<Status, Fai
         print(&findings, out)?;
     }
     Ok(if broken { Status::Worse } else { Status::Done })
+}
+
+/// Whether one of them keeps the gateway from working.
+pub(super) fn is_broken(findings: &[Finding]) -> bool {
+    findings.iter().any(|it| it.severity == Severity::Error)
 }
 
 /// One finding after the other, the remedy below.

@@ -101,9 +101,7 @@ impl RuleSupervisor {
     /// Lets new connections pass directly from now on. Those that exist go on.
     pub async fn stop_accepting(&self) {
         self.task.abort();
-        if switch(&self.rules, &self.state, Passing::Direct.into()).await {
-            self.state.note_new_connections(Passing::Direct);
-        }
+        switch(&self.rules, &self.state, Passing::Direct.into()).await;
     }
 
     /// Removes the rules. Connections must have ended: packets of others would be
@@ -156,7 +154,6 @@ async fn follow(
         }
         if switch(&rules, &state, wanted).await {
             if tcp != now.tcp {
-                state.note_new_connections(tcp);
                 report(tcp, fitness);
             } else {
                 report_udp(udp);
@@ -321,6 +318,7 @@ async fn switch(
             tracing::error!("the rules stay as they are: {error}");
         } else {
             number.add(passed);
+            state.note_new_connections(treatment.tcp);
         }
         switched.is_ok()
     });
