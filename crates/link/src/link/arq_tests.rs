@@ -264,6 +264,40 @@ fn what_an_outage_destroys_is_sent_again() {
     assert_eq!(link.counters().outage_losses, 1);
 }
 
+#[test]
+fn what_is_lost_goes_first_after_an_outage() {
+    let settings = lossy(0.0);
+    // The first of three packets of 1 ms is lost, which is known at 6 ms, in the outage; the
+    // third waits from before it.
+    let lossy = Piece {
+        loss: Loss::Packets(Ratio::new(1.0).unwrap()),
+        ..piece(0, &settings)
+    };
+    let mut clear = piece(0, &settings);
+    clear.from = Time::from_nanos(3 * MS / 2);
+    let down = Piece {
+        up: false,
+        ..piece(2, &settings)
+    };
+    let line = vec![lossy, clear, down, piece(10, &settings)];
+    let line = Timeline::new(line).unwrap().when_down(WhenDown::Waits);
+    let arq = ArqSettings {
+        timeout: Some(Duration::from_millis(5)),
+        in_order: false,
+        ..arq(ArqScheme::SelectiveRepeat)
+    };
+    let steps = vec![(0, PacketMeta::plain(1500)); 3];
+    for curious in [false, true] {
+        let mut link = changing(&settings, &arq, line.clone());
+        let arrived = drive(&mut link, &steps, curious).arrived;
+        let arrived: Vec<_> = arrived
+            .iter()
+            .map(|(i, at)| (*i, at.as_nanos() / MS))
+            .collect();
+        assert_eq!(arrived, [(1, 12), (0, 21), (2, 22)], "{curious}");
+    }
+}
+
 proptest! {
     #[test]
     fn a_timeline_that_changes_nothing_changes_nothing(

@@ -256,19 +256,26 @@ impl<P: Copy> Link<P> {
             queue, timed, arq, ..
         } = self.service.server_mut()?;
         let arq = arq.as_deref_mut()?;
-        let next = arq.next(self.transmitter.next_free, queue.head());
-        let (mut at, next) = next.filter(|next| next.0 <= now)?;
-        let entered = match next {
-            Next::Again(_) => at,
-            Next::New => queue.head().unwrap_or(at),
-        };
-        if let Some(timed) = timed {
-            at = timed.course.resume(at, entered);
-            if at > now || at == Time::MAX {
-                self.transmitter.next_free = at;
+        let (at, next, entered) = loop {
+            let next = arq.next(self.transmitter.next_free, queue.head());
+            let (at, next) = next.filter(|next| next.0 <= now)?;
+            let entered = match next {
+                Next::Again(_) => at,
+                Next::New => queue.head().unwrap_or(at),
+            };
+            let resumes = match timed {
+                Some(timed) => timed.course.resume(at, entered),
+                None => at,
+            };
+            if resumes == at && at < Time::MAX {
+                break (at, next, entered);
+            }
+            // What it sends then is decided then: a loss may be known by that time.
+            self.transmitter.next_free = resumes;
+            if resumes > now || resumes == Time::MAX {
                 return None;
             }
-        }
+        };
         let dropped = queue.dropped();
         let number = match next {
             Next::Again(number) => {
