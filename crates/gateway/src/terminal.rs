@@ -15,7 +15,7 @@ use crate::tunnel::credentials::Keys;
 use crate::tunnel::known::Knowledge;
 use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender};
-use crate::usage::Holder;
+use crate::usage::{Class, Holder};
 use crate::{CloseReason, Destination, sys, udp};
 use bytes::Bytes;
 use socket2::SockRef;
@@ -160,10 +160,11 @@ impl Terminal {
             terminal: None,
             subscriber,
         };
-        let member = self.state.usages().join(holder, &config);
         let dscp = sys::dscp(&tcp);
         let (subscribers, priority) = (&config.subscribers, &config.priority);
         let urgency = subscribers.urgency(&open.destination, dscp, priority);
+        let class = Class::Tcp(urgency);
+        let member = self.state.usages().join(holder, class, &config);
         sender.classify(urgency, subscriber, &member);
         receiver.classify(&member);
         // The hub does not see the client's packets.

@@ -6,8 +6,8 @@ use crate::args::gateway::GatewayCheck;
 use crate::exit::{Failure, Status};
 use crate::output::Output;
 use bentpipe_gateway::config::{
-    Action, Answer, Bind, Config, Intercept, Link, Listener, Ports, RateSource, Role, Udp, Wan,
-    WhenDown,
+    Action, Answer, Bind, Config, Intercept, Link, Listener, Ports, RateSource, Role, Terminal,
+    Udp, Wan, WhenDown,
 };
 use bentpipe_gateway::operate::{Finding, Severity, check};
 use bentpipe_units::{Bytes, Duration as Span};
@@ -97,6 +97,9 @@ fn words(config: &Config) -> Vec<(&'static str, String)> {
     if config.tunnel.is_some() {
         words.push(("sharing", sharing(config)));
     }
+    for it in &config.terminals {
+        words.push(("terminal", terminal(it)));
+    }
     words.push((
         "limits",
         format!(
@@ -150,6 +153,19 @@ fn another(wan: &Wan) -> String {
         wan.name,
         wan.port,
         link(&wan.link)
+    )
+}
+
+/// What a terminal of a hub gets.
+fn terminal(it: &Terminal) -> String {
+    let called = it.name.as_ref().map(|name| format!("`{name}`, "));
+    let cap = it.cap.map(|cap| format!(", at most {cap} over each WAN"));
+    format!(
+        "{}{}: weight {}{} beside others that want more",
+        called.unwrap_or_default(),
+        it.key.get(..12).unwrap_or(&it.key),
+        it.weight,
+        cap.unwrap_or_default(),
     )
 }
 

@@ -108,7 +108,7 @@ fn lines(status: &Value, before: Option<&Value>) -> Vec<String> {
         lines.push(row("hub", &hub(one)));
     }
     for one in status["associations"].as_array().into_iter().flatten() {
-        lines.push(row("association", &association(one)));
+        lines.push(row("association", &association(one, &status["terminals"])));
     }
     if status["associations"].as_array().is_none_or(Vec::is_empty) && status["role"] != "single" {
         lines.push(row("association", "none: the other box does not answer"));
@@ -218,11 +218,14 @@ fn hub(one: &Value) -> String {
     text
 }
 
-fn association(one: &Value) -> String {
+fn association(one: &Value, terminals: &Value) -> String {
     let peer = word(&one["peer"]);
+    let mut terminals = terminals.as_array().into_iter().flatten();
+    let terminal = terminals.find(|it| it["terminal"] == peer);
+    let called = terminal.and_then(|it| it["name"].as_str());
     let to = format!(
         "{} at {}",
-        peer.get(..12).unwrap_or(peer),
+        called.unwrap_or_else(|| peer.get(..12).unwrap_or(peer)),
         word(&one["address"])
     );
     let since = seconds(&one["since_seconds"]);
@@ -293,7 +296,8 @@ mod tests {
                 "peer": "bpk1-abcdefghijkl", "address": "192.0.2.7:4433", "over": "quic",
                 "since_seconds": 80, "rtt_seconds": 0.5512, "window_bytes": 140_000,
                 "packets_sent": 1000, "packets_lost": 10, "mtu_bytes": 1452,
-            }],
+            }, { "peer": "bpk1-other", "address": "192.0.2.8:4433", "over": "tls", "since_seconds": 3 }],
+            "terminals": [{ "terminal": "bpk1-other", "name": "ferry", "weight": 300 }],
             "counters": { "connections_active": 3, "bytes_to_satellite": 5000,
                 "udp_flows": 9, "udp_flows_active": 4, "udp_dropped": 2, "beside_bits_per_second": 1_200_000 },
             "cut": { "refused": 2, "reset": 0 },
@@ -308,6 +312,7 @@ mod tests {
             "one:4433 down for 7 s: gone",
             "two:4433 over 5g up for 80 s, takes new connections",
             "bpk1-abcdefg at 192.0.2.7:4433",
+            "ferry at 192.0.2.8:4433",
             "round trip 551 ms, window 140 kB, 1.00% lost",
             "3 now",
             "4 flows now, 9 begun, 0 datagrams to the link, 0 from it, 2 dropped",

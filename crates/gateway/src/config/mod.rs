@@ -15,6 +15,7 @@ mod priority;
 mod read;
 mod role;
 mod subscribers;
+mod terminals;
 mod udp;
 mod wan;
 
@@ -30,6 +31,7 @@ pub use priority::{Priority, Urgency};
 pub use read::PORT;
 pub use role::{Answer, Role, Tunnel, WhenDown};
 pub use subscribers::{Class, Plan, Quota, Subscribers, WEIGHT};
+pub use terminals::Terminal;
 pub use udp::{Action, Udp, UdpRule};
 pub use wan::{Bind, MOST_WANS, Wan};
 
@@ -67,6 +69,8 @@ pub struct Config {
     pub priority: Priority,
     /// Who shares the link.
     pub subscribers: Subscribers,
+    /// A hub: what its terminals get of the link.
+    pub terminals: Vec<Terminal>,
     /// What becomes of the clients' UDP.
     pub udp: Udp,
     /// Limits, beyond which connections bypass the gateway or are refused.
@@ -101,6 +105,8 @@ bentpipe_document::table! {
     priority: priority::PriorityTable, or "small before bulk, all ports alike";
     /// who shares the link: each subscriber an equal part, for all of its connections
     subscribers: subscribers::SubscribersTable, or "each client's address";
+    /// a hub: what its terminals get of the link
+    terminal: Vec<terminals::TerminalTable>, or "the same for all";
     /// UDP: calls, DNS and QUIC, carried through the association or not
     udp: udp::UdpTable, or "at a terminal, it passes beside the gateway; a hub carries it";
     /// limits, beyond which new intercepted connections pass directly, SOCKS5 and CONNECT answer with an error, and a hub resets
@@ -220,6 +226,10 @@ fn config(
         Ok(tunnel) => wan::read(role, tunnel.as_ref(), top.wan),
         Err(reported) => Err(*reported),
     };
+    let terminals = match &tunnel {
+        Ok(tunnel) => terminals::read(role, tunnel.as_ref(), top.terminal),
+        Err(reported) => Err(*reported),
+    };
     let intercept = entry::intercept(top.intercept);
     let socks = entry::socks(&reading, top.socks);
     let connect = entry::connect(&reading, top.connect);
@@ -250,6 +260,7 @@ fn config(
         policy: policy?,
         priority: priority?,
         subscribers: subscribers?,
+        terminals: terminals?,
         udp: udp?,
         limits: limits?,
         status: status?,

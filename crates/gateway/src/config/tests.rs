@@ -176,6 +176,9 @@ fn defaults_are_valid_and_the_examples_are_too() {
                 example,
             ),
             "intercept" => SHIP.replace("[intercept]", example),
+            "terminal" => {
+                format!("role = \"hub\"\n[tunnel]\npeers = [\"bpk1...\"]\n{example}\n")
+            }
             _ => format!("{SHIP}\n{example}\n"),
         };
         if let Err(wrong) = config_from_str(&text) {

@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn send(link: &Knowledge, bytes: usize) {
-        link.shaper().sent(None, bytes, Instant::now());
+        link.shaper().note_sent(bytes);
     }
 
     #[tokio::test]

@@ -15,7 +15,7 @@ use crate::tunnel::keys::PublicKey;
 use crate::tunnel::moving::{self, Streams};
 use crate::tunnel::sharing::Subscriber;
 use crate::tunnel::{Receiver, Sender};
-use crate::usage::Holder;
+use crate::usage::{Class, Holder};
 use crate::{CloseReason, Open};
 use bytes::{Bytes, BytesMut};
 use std::sync::Arc;
@@ -176,11 +176,13 @@ impl Engine {
             terminal: Some(terminal),
             subscriber,
         };
-        let member = self.state.usages().join(holder, &config);
         let own = config
             .subscribers
             .urgency(&open.destination, None, &config.priority);
-        sender.classify(open.urgency.unwrap_or(own), subscriber, &member);
+        let urgency = open.urgency.unwrap_or(own);
+        let class = Class::Tcp(urgency);
+        let member = self.state.usages().join(holder, class, &config);
+        sender.classify(urgency, subscriber, &member);
         receiver.classify(&member);
         let began = Instant::now();
         let closed = match self.begin(&open, &mut sender).await {

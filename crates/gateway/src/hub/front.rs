@@ -156,8 +156,9 @@ fn fall_back(
             } = accepted;
             tracing::debug!(%peer, %address, "a connection of the fallback");
             let engine = Arc::clone(&engine);
+            let terminal = engine.state.usages().terminal(peer, &engine.state.config());
             let reached = Reached {
-                sender: sender.budgeted(&budget),
+                sender: sender.budgeted(&budget).held_to(&terminal),
                 receiver: receiver.budgeted(&budget),
                 terminal: peer,
                 way: Way::Tls,

@@ -47,7 +47,7 @@ pub fn text(state: &SharedState) -> String {
     gauges(state, &mut page);
     hubs(state, &mut page);
     associations(&state.told(), &mut page);
-    subscribers(state, &mut page);
+    carried(state, &mut page);
     page
 }
 
@@ -166,28 +166,41 @@ fn associations(told: &[Told], page: &mut String) {
     }
 }
 
-/// What each subscriber carried; all beyond a number of them together.
-fn subscribers(state: &SharedState, page: &mut String) {
-    let series = state.usages().series();
-    let all = [
-        (
-            "sent_bytes_total",
-            "bytes sent over the satellite for a subscriber",
+/// What each subscriber carried, all beyond a number of them together; each terminal of a hub; and the
+/// connections of each class.
+fn carried(state: &SharedState, page: &mut String) {
+    let usages = state.usages();
+    let subscribers = usages.series().into_iter();
+    let subscribers = subscribers.map(|(subscriber, terminal, values)| match terminal.as_str() {
+        "" => (format!("subscriber=\"{subscriber}\""), values),
+        terminal => (
+            format!("subscriber=\"{subscriber}\",terminal=\"{terminal}\""),
+            values,
         ),
+    });
+    carried_for("subscriber", "a subscriber", subscribers.collect(), page);
+    let terminals = usages.by_terminal().into_iter();
+    let terminals = terminals.map(|(key, values)| (format!("terminal=\"{key}\""), values));
+    carried_for("terminal", "a terminal", terminals.collect(), page);
+    let classes = usages.by_class().into_iter();
+    let classes = classes.map(|(class, values)| (format!("class=\"{class}\""), values));
+    carried_for("class", "a class", classes.collect(), page);
+}
+
+/// Series of bytes sent, bytes received and connections, each with its labels.
+fn carried_for(of: &str, whom: &str, series: Vec<(String, [u64; 3])>, page: &mut String) {
+    let all = [
+        ("sent_bytes_total", "bytes sent over the satellite for"),
         (
             "received_bytes_total",
-            "bytes that came over the satellite for a subscriber",
+            "bytes that came over the satellite for",
         ),
-        ("connections_total", "connections of a subscriber"),
+        ("connections_total", "connections of"),
     ];
     for (at, (name, meaning)) in all.into_iter().enumerate() {
-        let name = format!("{PREFIX}_subscriber_{name}");
-        head(page, &name, "counter", meaning);
-        for (subscriber, terminal, values) in &series {
-            let labels = match terminal.as_str() {
-                "" => format!("subscriber=\"{subscriber}\""),
-                terminal => format!("subscriber=\"{subscriber}\",terminal=\"{terminal}\""),
-            };
+        let name = format!("{PREFIX}_{of}_{name}");
+        head(page, &name, "counter", &format!("{meaning} {whom}"));
+        for (labels, values) in &series {
             let _ = writeln!(page, "{name}{{{labels}}} {}", values[at]);
         }
     }
@@ -294,7 +307,8 @@ mod tests {
         state.counters.bytes_to_satellite.add(7);
         state.counters.cut(crate::CloseReason::Refused).increment();
         let holder = crate::usage::Holder::default();
-        state.usages().join(holder, &state.config()).sent(3);
+        let class = crate::usage::Class::Udp;
+        state.usages().join(holder, class, &state.config()).sent(3);
         let page = text(&state);
         for line in [
             "# TYPE bentpipe_gateway_to_satellite_bytes_total counter",
@@ -302,6 +316,8 @@ mod tests {
             "bentpipe_gateway_connections_active 0",
             "bentpipe_gateway_connections_cut_total{reason=\"refused\"} 1",
             "bentpipe_gateway_subscriber_sent_bytes_total{subscriber=\"unknown\"} 3",
+            "bentpipe_gateway_class_sent_bytes_total{class=\"udp\"} 3",
+            "bentpipe_gateway_class_connections_total{class=\"first\"} 0",
             "bentpipe_gateway_hub_up{hub=\"one:4433\"} 0",
             "bentpipe_gateway_hub_up{hub=\"two:4433\"} 1",
             "bentpipe_gateway_hub_used{hub=\"one:4433\"} 0",

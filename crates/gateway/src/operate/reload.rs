@@ -25,6 +25,7 @@ pub fn changes(old: &Config, new: &Config) -> Changes {
     live("[policy]", old.policy != new.policy);
     // Plans hold at once; prefixes, classes and priorities for the connections that begin from now on.
     live("[subscribers]", old.subscribers != new.subscribers);
+    live("[[terminal]]", old.terminals != new.terminals);
     live("[priority]", old.priority != new.priority);
     live(
         "[limits] connections",

@@ -213,9 +213,12 @@ impl SharedState {
         Arc::clone(&self.config.borrow())
     }
 
-    /// The configuration in force, as it changes.
+    /// The configuration in force, as it changes. The first is shown as a change: a reload may have come
+    /// before whoever follows.
     pub(crate) fn follow_config(&self) -> watch::Receiver<Arc<Config>> {
-        self.config.subscribe()
+        let mut configs = self.config.subscribe();
+        configs.mark_changed();
+        configs
     }
 
     /// Puts another configuration into force.
@@ -412,7 +415,9 @@ impl SharedState {
             "delivered_bits_per_second": self.delivered().bps(),
             "hubs": hubs,
             "associations": associations,
+            "terminals": self.usages.terminals_status(&config),
             "subscribers": self.usages.status(),
+            "classes": self.usages.classes_status(),
             "counters": numbers,
             "cut": cuts,
             "memory_resident_bytes": resident,
@@ -459,6 +464,20 @@ mod tests {
     use crate::config::config_from_str;
 
     const HUB: &str = "role = \"hub\"\n[link]\nrate = \"20 Mbit/s\"\n[tunnel]\npeers = [\"k\"]\n";
+
+    #[tokio::test]
+    async fn a_reload_before_somebody_follows_is_not_lost() {
+        let state = SharedState::new(&config_from_str(HUB).unwrap());
+        let other = HUB.replace("20 Mbit/s", "5 Mbit/s");
+        state.set_config(Arc::new(config_from_str(&other).unwrap()));
+        let mut configs = state.follow_config();
+        let changed = tokio::time::timeout(Duration::from_secs(5), configs.changed());
+        changed.await.unwrap().unwrap();
+        assert_eq!(
+            configs.borrow_and_update().link.configured(),
+            Some(Rate::from_mbps(5))
+        );
+    }
 
     #[test]
     fn the_status_shows_what_was_written_down() {

@@ -2,16 +2,22 @@
 //! socket of the association asks before each send.
 //!
 //! A [`Shaper`] belongs to one UDP socket. All associations of that socket share
-//! its rate in turn, one batch each. An association may have its own rate
+//! its rate, each by its weight. An association may have its own rate
 //! besides ([`Peer`]): that of its terminal's link, or the pacing rate of its
 //! congestion control, whichever is lower. Rates count whole IP packets.
 //!
 //! Because the sender waits here and packets do not queue in the modem, data waits in the streams,
 //! where the association can still choose the next stream.
 
+mod line;
+
+pub(super) use line::Sender;
+
 use super::coding::Paths;
+use bentpipe_quic::turns::WEIGHT;
 use bentpipe_units::Rate;
-use std::collections::{HashMap, VecDeque};
+use line::Line;
+use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -130,14 +136,6 @@ pub(super) enum Turn {
     Behind,
 }
 
-/// The shared bucket and those who wait for it, in order.
-#[derive(Debug)]
-struct Line {
-    bucket: Bucket,
-    rate: Option<Rate>,
-    waiting: VecDeque<(u64, Waker)>,
-}
-
 /// The rates of one UDP socket.
 #[derive(Debug)]
 pub struct Shaper {
@@ -157,11 +155,7 @@ impl Shaper {
     #[must_use]
     pub fn new(rate: Option<Rate>) -> Arc<Shaper> {
         let shaper = Shaper {
-            line: Mutex::new(Line {
-                bucket: Bucket::new(rate, Instant::now()),
-                rate,
-                waiting: VecDeque::new(),
-            }),
+            line: Mutex::new(Line::new(Bucket::new(rate, Instant::now()), rate)),
             limited: AtomicBool::new(rate.is_some()),
             peers: Mutex::default(),
             has_peers: AtomicBool::new(false),
@@ -176,26 +170,13 @@ impl Shaper {
 
     /// Changes the rate of the socket; it holds from this moment on.
     pub fn set_rate(&self, rate: Option<Rate>) {
-        let first = {
+        let woken = {
             let mut line = lock(&self.line);
-            line.rate = rate;
-            line.bucket.set_rate(rate, Instant::now());
             self.limited.store(rate.is_some(), Ordering::Release);
-            if rate.is_some() {
-                line.waiting
-                    .front()
-                    .map(|(_, waker)| waker.clone())
-                    .into_iter()
-                    .collect()
-            } else {
-                line.waiting
-                    .drain(..)
-                    .map(|(_, waker)| waker)
-                    .collect::<Vec<_>>()
-            }
+            line.set_rate(rate, Instant::now())
         };
         self.size_batches();
-        first.into_iter().for_each(Waker::wake);
+        woken.into_iter().for_each(Waker::wake);
     }
 
     /// The rate of the socket; `None` where it is not limited.
@@ -222,6 +203,7 @@ impl Shaper {
         peers.retain(|_, peer| peer.strong_count() > 0);
         let peer = Arc::new(Peer {
             shaper: Arc::downgrade(self),
+            weight: AtomicU64::new(WEIGHT),
             limits: Mutex::new(Limits {
                 bucket: Bucket::new(None, Instant::now()),
                 link: None,
@@ -262,9 +244,9 @@ impl Shaper {
         self.segments.store(segments, Ordering::Relaxed);
     }
 
-    /// An identity for a sender that waits in the line.
-    pub(super) fn sender(&self) -> u64 {
-        self.next_sender.fetch_add(1, Ordering::Relaxed)
+    /// One more that sends.
+    pub(super) fn sender(&self) -> Sender {
+        Sender::new(self.next_sender.fetch_add(1, Ordering::Relaxed))
     }
 
     pub(super) fn is_limited(&self) -> bool {
@@ -281,65 +263,38 @@ impl Shaper {
 
     /// Asks for the turn of `sender`. It keeps its place in the line until
     /// [`Shaper::sent`] or [`Shaper::leave`].
-    pub(super) fn turn(&self, sender: u64, now: Instant, waker: &Waker) -> Turn {
+    pub(super) fn turn(&self, sender: &Sender, now: Instant, waker: &Waker) -> Turn {
         if !self.is_limited() {
             return Turn::Now;
         }
-        let mut line = lock(&self.line);
-        let place = line.waiting.iter().position(|(id, _)| *id == sender);
-        match place {
-            Some(0) | None if line.waiting.is_empty() || place == Some(0) => {
-                let Some(at) = line.bucket.wait(now) else {
-                    return Turn::Now;
-                };
-                match line.waiting.front_mut() {
-                    Some((_, known)) => known.clone_from(waker),
-                    None => line.waiting.push_back((sender, waker.clone())),
-                }
-                Turn::At(at)
-            }
-            Some(place) => {
-                line.waiting[place].1.clone_from(waker);
-                Turn::Behind
-            }
-            None => {
-                line.waiting.push_back((sender, waker.clone()));
-                Turn::Behind
-            }
-        }
+        lock(&self.line).turn(sender, now, waker, self.most_segments())
     }
 
     /// Charges a batch that was sent, by `sender` where that is known.
-    pub(crate) fn sent(&self, sender: Option<u64>, bytes: usize, now: Instant) {
+    pub(super) fn sent(&self, sender: Option<&Sender>, bytes: usize, now: Instant) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         if !self.is_limited() {
             return;
         }
-        let next = {
-            let mut line = lock(&self.line);
-            line.bucket.charge(bytes, now);
-            sender.and_then(|sender| take_place(&mut line, sender))
-        };
+        let next = lock(&self.line).sent(sender, bytes, now, self.most_segments());
         if let Some(waker) = next {
             waker.wake();
         }
+    }
+
+    /// Charges what something else has sent.
+    #[cfg(test)]
+    pub(crate) fn note_sent(&self, bytes: usize) {
+        self.sent(None, bytes, Instant::now());
     }
 
     /// Gives up the place of `sender`.
-    pub(super) fn leave(&self, sender: u64) {
-        let next = take_place(&mut lock(&self.line), sender);
+    pub(super) fn leave(&self, sender: &Sender) {
+        let next = lock(&self.line).leave(sender);
         if let Some(waker) = next {
             waker.wake();
         }
     }
-}
-
-/// Takes `sender` out of the line; returns whom to wake, if it was the first.
-fn take_place(line: &mut Line, sender: u64) -> Option<Waker> {
-    let place = line.waiting.iter().position(|(id, _)| *id == sender)?;
-    line.waiting.remove(place);
-    let first = line.waiting.front().filter(|_| place == 0)?;
-    Some(first.1.clone())
 }
 
 /// IPv4 addresses mapped into IPv6 are those addresses.
@@ -371,6 +326,8 @@ impl Limits {
 #[derive(Debug)]
 pub struct Peer {
     shaper: Weak<Shaper>,
+    /// What it gets beside others.
+    weight: AtomicU64,
     limits: Mutex<Limits>,
 }
 
@@ -393,8 +350,18 @@ impl Peer {
         self.change(|limits| limits.link = rate);
     }
 
-    /// Sets the part of the rate that is left to this box of a link into which others send as well;
-    /// `None` does not limit.
+    /// Sets what this terminal gets beside others, 100 unless it is set.
+    pub fn set_weight(&self, weight: u64) {
+        self.weight.store(weight, Ordering::Relaxed);
+    }
+
+    /// What it gets beside others.
+    pub(super) fn weight(&self) -> u64 {
+        self.weight.load(Ordering::Relaxed)
+    }
+
+    /// Sets the part of the rate that is left to this box of a link into which others send as well, or
+    /// what the operator gives the terminal at most; `None` does not limit.
     pub fn set_part(&self, rate: Option<Rate>) {
         self.change(|limits| limits.part = rate);
     }

@@ -10,7 +10,7 @@
 //! are sent without a poller: they are charged, and do not wait.
 
 use super::coding::is_repair;
-use super::shaper::{Peer, Shaper, Turn, packet_bytes};
+use super::shaper::{Peer, Sender, Shaper, Turn, packet_bytes};
 use super::steering::Foreign;
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, SndBuf, SndBufForce};
@@ -40,7 +40,7 @@ thread_local! {
 /// One sender (a connection of quinn).
 #[derive(Debug)]
 struct Slot {
-    id: u64,
+    sender: Sender,
     peer: Mutex<Option<(SocketAddr, Arc<Peer>)>>,
 }
 
@@ -60,6 +60,7 @@ impl Slot {
         }
         if let Some((_, peer)) = &*peer {
             peer.charge(bytes, now);
+            self.sender.set_weight(peer.weight());
         }
     }
 }
@@ -127,7 +128,7 @@ impl ShapedSocket {
         let bytes = payload + headers;
         let now = Instant::now();
         self.shaper
-            .sent(sender.as_ref().map(|slot| slot.id), bytes, now);
+            .sent(sender.as_ref().map(|slot| &slot.sender), bytes, now);
         if self.shaper.has_peers()
             && let Some(slot) = &sender
         {
@@ -202,7 +203,7 @@ fn enlarge_buffers(socket: &std::net::UdpSocket) {
 impl AsyncUdpSocket for ShapedSocket {
     fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
         let slot = Slot {
-            id: self.shaper.sender(),
+            sender: self.shaper.sender(),
             peer: Mutex::new(None),
         };
         Box::pin(Poller {
@@ -315,10 +316,10 @@ impl Poller {
             && let Some(at) = peer.wait(now, cx.waker())
         {
             // Its place in the line is for those who could send.
-            self.shaper.leave(self.slot.id);
+            self.shaper.leave(&self.slot.sender);
             return Turn::At(at);
         }
-        self.shaper.turn(self.slot.id, now, cx.waker())
+        self.shaper.turn(&self.slot.sender, now, cx.waker())
     }
 
     fn sleep(&mut self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
@@ -350,7 +351,7 @@ impl UdpPoller for Poller {
 
 impl Drop for Poller {
     fn drop(&mut self) {
-        self.shaper.leave(self.slot.id);
+        self.shaper.leave(&self.slot.sender);
     }
 }
 

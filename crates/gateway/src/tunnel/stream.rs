@@ -17,7 +17,7 @@ use super::moving::{MOVED, Phase, Route};
 use super::sharing::{Gate, Subscriber};
 use crate::CloseReason;
 use crate::config::Urgency;
-use crate::usage::{Allowance, Member};
+use crate::usage::{Allowance, Member, Terminal};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -94,6 +94,14 @@ impl Sender {
     /// Adds the way that it shares with its receiver.
     pub(crate) fn routed(mut self, route: &Arc<Route>) -> Sender {
         self.route = Some(Arc::clone(route));
+        self
+    }
+
+    /// Holds what goes over TLS to the cap of the terminal at its other end.
+    pub(crate) fn held_to(mut self, terminal: &Arc<Terminal>) -> Sender {
+        if let SendingHalf::Tls(half) = &mut self.half {
+            half.hold_to(terminal);
+        }
         self
     }
 

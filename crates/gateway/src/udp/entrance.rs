@@ -10,7 +10,7 @@ use crate::intercept::Plan;
 use crate::operate::SharedState;
 use crate::tunnel::codec::{self, MOST_OPEN};
 use crate::tunnel::sharing::{Datagram, Gate, Subscriber};
-use crate::usage::Holder;
+use crate::usage::{Class, Holder};
 use crate::{Destination, Open};
 use bytes::{Bytes, BytesMut};
 use std::collections::HashMap;
@@ -295,7 +295,7 @@ impl Entrance {
             terminal: None,
             subscriber,
         };
-        let member = self.state.usages().join(holder, &config);
+        let member = self.state.usages().join(holder, Class::Udp, &config);
         let divisible = !config.udp.whole.contains(server.port());
         let mut flows = lock(&self.flows);
         let number = flows.free_number();

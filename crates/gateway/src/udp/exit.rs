@@ -11,7 +11,7 @@ use crate::operate::state::Ends;
 use crate::policy::Policy;
 use crate::tunnel::keys::PublicKey;
 use crate::tunnel::sharing::{Datagram, Gate, Subscriber};
-use crate::usage::Holder;
+use crate::usage::{Class, Holder};
 use crate::{CloseReason, Destination, Open};
 use bytes::{Bytes, BytesMut};
 use std::collections::HashMap;
@@ -240,7 +240,7 @@ impl Exit {
             terminal: Some(self.terminal),
             subscriber,
         };
-        let member = self.state.usages().join(holder, &config);
+        let member = self.state.usages().join(holder, Class::Udp, &config);
         let divisible = !whole;
         let entry = Arc::new(Entry {
             flow: Flow::new(

@@ -2,27 +2,21 @@
 //! the time.
 
 use super::Usage;
+use super::level::Level;
 use crate::config::Plan;
 use bentpipe_units::Rate;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What may be sent at once after a pause, as time at the rate, and in bytes at least.
-const DEPTH: Duration = Duration::from_millis(50);
-const LEAST_DEPTH: f64 = 3_000.0;
 /// What one connection may send before the next has its turn, as time at the rate; and its limits, bytes.
 const TURN: Duration = Duration::from_millis(10);
 const LIMITS: (u64, u64) = (1_500, 64 << 10);
-/// Longest wait before the plan is looked at again.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// What a plan says of a subscriber, and what it has used of it.
 #[derive(Debug)]
 pub(super) struct Terms {
     plan: Option<Plan>,
-    /// Bytes that it may send; below zero after more.
-    level: f64,
-    at: Instant,
+    level: Level,
     /// Start of the quota's period, and bytes sent in it.
     period: Instant,
     sent: u64,
@@ -32,8 +26,7 @@ impl Terms {
     pub(super) const fn new(now: Instant) -> Terms {
         Terms {
             plan: None,
-            level: 0.0,
-            at: now,
+            level: Level::new(now),
             period: now,
             sent: 0,
         }
@@ -82,11 +75,8 @@ impl Terms {
     }
 
     fn refill(&mut self, now: Instant) {
-        let elapsed = now.saturating_duration_since(self.at).as_secs_f64();
-        self.at = self.at.max(now);
-        let rate = self.rate(now).map_or(0.0, |rate| rate.bps_f64() / 8.0);
-        let depth = (rate * DEPTH.as_secs_f64()).max(LEAST_DEPTH);
-        self.level = (self.level + rate * elapsed).min(depth);
+        let rate = self.rate(now);
+        self.level.refill(rate, now);
     }
 
     /// Bytes that one connection may send now, or when to ask again.
@@ -94,34 +84,31 @@ impl Terms {
         let Some(rate) = self.rate(now) else {
             return Ok(LIMITS.1);
         };
-        self.refill(now);
-        let rate = (rate.bps_f64() / 8.0).max(1.0);
-        if self.level < -0.5 {
-            let wait = Duration::from_secs_f64((-self.level / rate).min(LOOK.as_secs_f64()));
-            return Err(now + wait.max(Duration::from_millis(1)));
+        if let Some(until) = self.level.wait(rate, now) {
+            return Err(until);
         }
-        let bytes = ((rate * TURN.as_secs_f64()) as u64).clamp(LIMITS.0, LIMITS.1);
-        self.level -= bytes as f64;
+        let most = rate.bps_f64() / 8.0 * TURN.as_secs_f64();
+        let bytes = (most as u64).clamp(LIMITS.0, LIMITS.1);
+        self.level.bytes -= bytes as f64;
         Ok(bytes)
     }
 
     /// Whether a datagram of so many bytes may be sent now: it cannot wait here, and its flow slows down
     /// by losses. It is taken from what all connections may send together.
     pub(super) fn police(&mut self, bytes: u64, now: Instant) -> bool {
-        if self.rate(now).is_none() {
+        let Some(rate) = self.rate(now) else {
             return true;
-        }
-        self.refill(now);
-        let admits = self.level > -0.5;
+        };
+        let admits = self.level.wait(rate, now).is_none();
         if admits {
-            self.level -= bytes as f64;
+            self.level.bytes -= bytes as f64;
         }
         admits
     }
 
     fn refund(&mut self, bytes: u64, now: Instant) {
         if self.rate(now).is_some() {
-            self.level += bytes as f64;
+            self.level.bytes += bytes as f64;
         }
     }
 }
@@ -198,9 +185,9 @@ mod tests {
         // What is not sent is given back.
         let now = begin + Duration::from_secs(20);
         let bytes = terms.reserve(now).unwrap();
-        let level = terms.level;
+        let level = terms.level.bytes;
         terms.refund(bytes, now);
-        assert_eq!(terms.level, level + bytes as f64);
+        assert_eq!(terms.level.bytes, level + bytes as f64);
     }
 
     #[test]

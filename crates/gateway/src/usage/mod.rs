@@ -1,12 +1,18 @@
-//! What each subscriber carries over the satellite, and how fast it may by its plan.
+//! What each subscriber carries over the satellite, and how fast it may by its plan; at a hub also what each
+//! terminal does, and how fast it may.
 //!
 //! A box keeps an account of each subscriber that has a connection, and goes on with it while it has
 //! one, or its plan a cap or a quota. So that metrics are bounded, the first [`SHOWN`] have series of
 //! their own and all others one together.
 
 mod allowance;
+mod level;
+mod terminals;
+mod totals;
 
 pub(crate) use allowance::Allowance;
+pub(crate) use terminals::Terminal;
+pub(crate) use totals::Class;
 
 use crate::config::{Config, Plan};
 use crate::tunnel::keys::PublicKey;
@@ -17,6 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use totals::Totals;
 
 /// Subscribers that have series of their own in the metrics, and most that the status lists.
 const SHOWN: usize = 200;
@@ -30,14 +37,6 @@ pub(crate) struct Holder {
     pub(crate) subscriber: Subscriber,
 }
 
-/// Bytes over the satellite, without headers.
-#[derive(Debug, Default)]
-struct Totals {
-    sent: AtomicU64,
-    received: AtomicU64,
-    connections: AtomicU64,
-}
-
 /// The account of one subscriber.
 #[derive(Debug)]
 pub(crate) struct Usage {
@@ -45,6 +44,8 @@ pub(crate) struct Usage {
     /// Its series, or that of all others.
     totals: Totals,
     others: Option<Arc<Totals>>,
+    /// The terminal that it is a subscriber of, at a hub.
+    terminal: Option<Arc<Terminal>>,
     /// Connections that are open.
     open: AtomicU64,
     /// It has a cap or a quota.
@@ -58,13 +59,14 @@ pub(crate) struct Usage {
 pub(crate) struct Usages {
     known: Mutex<Known>,
     others: Arc<Totals>,
-    all: Totals,
+    classes: [Totals; Class::ALL.len()],
 }
 
 #[derive(Debug, Default)]
 struct Known {
     accounts: BTreeMap<Holder, Arc<Usage>>,
     shown: usize,
+    terminals: BTreeMap<PublicKey, Arc<Terminal>>,
 }
 
 /// A connection of a subscriber, as its account knows it.
@@ -72,6 +74,14 @@ struct Known {
 pub(crate) struct Member {
     usages: Arc<Usages>,
     usage: Arc<Usage>,
+    class: Class,
+}
+
+impl Known {
+    fn terminal(&mut self, key: PublicKey, config: &Config) -> Arc<Terminal> {
+        let new = || Arc::new(Terminal::new(key.to_string(), config));
+        Arc::clone(self.terminals.entry(key).or_insert_with(new))
+    }
 }
 
 impl Usages {
@@ -80,17 +90,24 @@ impl Usages {
     }
 
     /// A connection of `holder` begins.
-    pub(crate) fn join(self: &Arc<Usages>, holder: Holder, config: &Config) -> Arc<Member> {
+    pub(crate) fn join(
+        self: &Arc<Usages>,
+        holder: Holder,
+        class: Class,
+        config: &Config,
+    ) -> Arc<Member> {
         let mut known = self.known();
         let usage = match known.accounts.get(&holder) {
             Some(usage) => Arc::clone(usage),
             None => {
                 let is_shown = known.shown < SHOWN;
                 known.shown += usize::from(is_shown);
+                let terminal = holder.terminal.map(|key| known.terminal(key, config));
                 let usage = Arc::new(Usage {
                     holder,
                     totals: Totals::default(),
                     others: (!is_shown).then(|| Arc::clone(&self.others)),
+                    terminal,
                     open: AtomicU64::new(0),
                     limited: AtomicBool::new(false),
                     weight: AtomicU64::new(crate::config::WEIGHT),
@@ -102,25 +119,37 @@ impl Usages {
             }
         };
         usage.open.fetch_add(1, Relaxed);
-        usage.count(|totals| &totals.connections, 1);
+        if let Some(terminal) = &usage.terminal {
+            terminal.open.fetch_add(1, Relaxed);
+        }
         drop(known);
-        Arc::new(Member {
+        let member = Member {
             usages: Arc::clone(self),
             usage,
-        })
+            class,
+        };
+        member.count(|totals| &totals.connections, 1);
+        Arc::new(member)
+    }
+
+    /// A terminal of this hub.
+    pub(crate) fn terminal(&self, key: PublicKey, config: &Config) -> Arc<Terminal> {
+        self.known().terminal(key, config)
     }
 
     /// Another configuration holds.
     pub(crate) fn renew(&self, config: &Config) {
-        for usage in self.known().accounts.values() {
-            usage.renew(config);
-        }
+        let known = self.known();
+        known.accounts.values().for_each(|it| it.renew(config));
+        known.terminals.values().for_each(|it| it.renew(config));
     }
 
     /// Bytes that were sent and received for all, so far.
     pub(crate) fn carried(&self) -> [u64; 2] {
-        let [sent, received, _] = self.all.read();
-        [sent, received]
+        let all = self.classes.iter().map(Totals::read);
+        all.fold([0, 0], |sum, [sent, received, _]| {
+            [sum[0] + sent, sum[1] + received]
+        })
     }
 
     /// Those that carried most, as the status shows them.
@@ -131,6 +160,45 @@ impl Usages {
         // They go on counting.
         all.sort_by_cached_key(|usage| std::cmp::Reverse(carried(usage)));
         all.iter().take(SHOWN).map(|usage| usage.status()).collect()
+    }
+
+    /// The terminals of a hub, as the status shows them.
+    pub(crate) fn terminals_status(&self, config: &Config) -> Value {
+        let known = self.known();
+        known
+            .terminals
+            .values()
+            .map(|it| it.status(config))
+            .collect()
+    }
+
+    /// The classes, as the status shows them.
+    pub(crate) fn classes_status(&self) -> Value {
+        let one = |class: Class| {
+            let [sent, received, connections] = self.classes[class.place()].read();
+            let carried = json!({
+                "connections": connections,
+                "bytes_sent": sent,
+                "bytes_received": received,
+            });
+            (class.word().to_owned(), carried)
+        };
+        Value::Object(Class::ALL.map(one).into_iter().collect())
+    }
+
+    /// Bytes sent, bytes received and connections, by class.
+    pub(crate) fn by_class(&self) -> Vec<(&'static str, [u64; 3])> {
+        let one = |class: Class| (class.word(), self.classes[class.place()].read());
+        Class::ALL.map(one).into()
+    }
+
+    /// The same by the key of the terminal.
+    pub(crate) fn by_terminal(&self) -> Vec<(String, [u64; 3])> {
+        let known = self.known();
+        let terminals = known.terminals.iter();
+        terminals
+            .map(|(key, it)| (key.to_string(), it.totals.read()))
+            .collect()
     }
 
     /// Bytes sent, bytes received and connections, by the subscriber and its terminal; last those of
@@ -152,12 +220,6 @@ impl Usages {
             series.push(("others".to_owned(), String::new(), self.others.read()));
         }
         series
-    }
-}
-
-impl Totals {
-    fn read(&self) -> [u64; 3] {
-        [&self.sent, &self.received, &self.connections].map(|it| it.load(Relaxed))
     }
 }
 
@@ -183,6 +245,9 @@ impl Usage {
         if let Some(others) = &self.others {
             which(others).fetch_add(count, Relaxed);
         }
+        if let Some(terminal) = &self.terminal {
+            which(&terminal.totals).fetch_add(count, Relaxed);
+        }
     }
 
     fn status(&self) -> Value {
@@ -204,6 +269,11 @@ impl Usage {
 }
 
 impl Member {
+    fn count(&self, which: fn(&Totals) -> &AtomicU64, count: u64) {
+        which(&self.usages.classes[self.class.place()]).fetch_add(count, Relaxed);
+        self.usage.count(which, count);
+    }
+
     /// How much it gets beside others; 100 where nothing is said.
     pub(crate) fn weight(&self) -> u64 {
         self.usage.weight.load(Relaxed)
@@ -211,8 +281,7 @@ impl Member {
 
     /// Bytes were sent over the satellite.
     pub(crate) fn sent(&self, bytes: u64) {
-        self.usages.all.sent.fetch_add(bytes, Relaxed);
-        self.usage.count(|totals| &totals.sent, bytes);
+        self.count(|totals| &totals.sent, bytes);
         if self.is_limited() {
             self.usage.terms().count(bytes, Instant::now());
         }
@@ -220,8 +289,7 @@ impl Member {
 
     /// Bytes came over the satellite.
     pub(crate) fn received(&self, bytes: u64) {
-        self.usages.all.received.fetch_add(bytes, Relaxed);
-        self.usage.count(|totals| &totals.received, bytes);
+        self.count(|totals| &totals.received, bytes);
     }
 
     /// Whether it has to ask before it sends.
@@ -250,6 +318,9 @@ impl Drop for Member {
     fn drop(&mut self) {
         let mut known = self.usages.known();
         let is_last = self.usage.open.fetch_sub(1, Relaxed) == 1;
+        if let Some(terminal) = &self.usage.terminal {
+            terminal.open.fetch_sub(1, Relaxed);
+        }
         let forgets = !self.is_limited() || known.accounts.len() > MANY;
         // Those that have a series keep it, since counters do not begin anew.
         if is_last && forgets && self.usage.others.is_some() {

@@ -22,5 +22,6 @@ mod stalled;
 mod strangers;
 mod survives;
 mod tails;
+mod terminals;
 mod udp;
 mod wans;

@@ -18,6 +18,7 @@ mod pulse;
 mod server;
 mod split;
 mod tails;
+mod terminals;
 mod throttle;
 mod uplink;
 
@@ -26,9 +27,11 @@ pub use hubs::Hubs;
 pub(crate) use opening::Openable;
 pub(in crate::tunnel) use opening::progress;
 pub(crate) use pulse::Lost;
-pub use server::{Association, Server};
-pub(crate) use server::{Associations, Common, SWITCH};
+pub use server::Server;
+pub(crate) use server::{Common, SWITCH};
 pub(crate) use split::{WHOLE, split};
+pub use terminals::Association;
+pub(crate) use terminals::Associations;
 
 use quinn::{ConnectionError, VarInt};
 use std::time::{Duration, Instant};

@@ -2,6 +2,7 @@
 
 use super::heartbeat::{self, Notice};
 use super::tails::Tails;
+use super::terminals::{Association, Associations};
 use super::{Close, HANDSHAKE, split, throttle::Throttle, words};
 use crate::config::Config;
 use crate::operate::{Path, SharedState};
@@ -13,17 +14,15 @@ use crate::tunnel::codec::{CARRIES_BONDS, CARRIES_UDP, Hello, UNDERSTANDS_SUBSCR
 use crate::tunnel::credentials::{Credentials, Keys};
 use crate::tunnel::keys::PublicKey;
 use crate::tunnel::known::Knowledge;
-use crate::tunnel::moving::{Streams, Tag};
+use crate::tunnel::moving::Streams;
 use crate::tunnel::sharing::Gate;
 use crate::tunnel::socket::ShapedSocket;
 use crate::tunnel::steering::Seat;
-use crate::tunnel::stream::{Receiver, Sender};
 use crate::tunnel::transport::{self, HALF_OPEN, HALF_OPEN_SHARE, Sending};
 use crate::udp::{self, Exit};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{Connecting, Connection, Endpoint, Incoming, ServerConfig, VarInt};
 use ring::hkdf;
-use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,58 +39,6 @@ pub(crate) const SWITCH: Duration = Duration::from_millis(1500);
 pub struct Server {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
-}
-
-/// An association with a terminal that is authenticated.
-#[derive(Clone, Debug)]
-pub struct Association {
-    /// Public key of the terminal.
-    pub peer: PublicKey,
-    /// Time at which it was established.
-    pub since: Instant,
-    /// The QUIC connection to the terminal.
-    pub connection: Connection,
-    hello: Hello,
-    gate: Arc<Gate>,
-    budget: Arc<Budget>,
-    streams: Arc<Streams>,
-    path: Arc<bond::Path>,
-    /// The terminal sends new connections elsewhere.
-    moved: Arc<AtomicBool>,
-}
-
-impl Association {
-    /// The next connection of a client, and the index of its stream; `None` when the association is
-    /// lost.
-    pub async fn accept(&self) -> Option<(Sender, Receiver, u64)> {
-        let (send, receive) = self.connection.accept_bi().await.ok()?;
-        let index = send.id().index();
-        let route = self.streams.add(index);
-        let sender = Sender::quic(send)
-            .shared(&self.gate)
-            .budgeted(&self.budget)
-            .routed(&route);
-        let receiver = Receiver::quic(receive)
-            .budgeted(&self.budget)
-            .routed(&route);
-        Some((sender, receiver, index))
-    }
-
-    /// The same as bonded connections see it.
-    pub(crate) const fn path(&self) -> &Arc<bond::Path> {
-        &self.path
-    }
-
-    /// Its streams.
-    pub(crate) const fn streams(&self) -> &Arc<Streams> {
-        &self.streams
-    }
-
-    /// Current address of the terminal.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.connection.remote_address()
-    }
 }
 
 #[derive(Debug)]
@@ -145,23 +92,6 @@ pub(crate) struct Common<'a> {
     pub(crate) process: u64,
     pub(crate) state: &'a Arc<SharedState>,
     pub(crate) policy: &'a Policy,
-}
-
-/// Associations by terminal: one each, and those that earlier processes of the same terminal drain.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Associations(Arc<Mutex<HashMap<PublicKey, Vec<Association>>>>);
-
-impl Associations {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PublicKey, Vec<Association>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The streams of a terminal's association.
-    pub(crate) fn streams(&self, peer: &PublicKey, tag: Tag) -> Option<Arc<Streams>> {
-        let all = self.lock();
-        let mut of_peer = all.get(peer)?.iter().map(Association::streams);
-        of_peer.find(|streams| streams.tag() == tag).cloned()
-    }
 }
 
 impl Server {
@@ -460,11 +390,11 @@ impl Shared {
         }
         let counters = &self.state.counters;
         counters.associations_opened.increment();
-        let listed = self.state.list(
-            &peer.to_string(),
-            self.sending.wan(),
-            Path::Quic(connection.clone()),
-        );
+        let key = peer.to_string();
+        self.hold(&association, &key, split::WHOLE);
+        let listed = self
+            .state
+            .list(&key, self.sending.wan(), Path::Quic(connection.clone()));
         let mut outage = false;
         let mut throttle = Throttle::new(self.sending.knowledge(), &association.budget);
         let exit = Exit::new(&self.state, &self.policy, peer, &association.gate);
@@ -485,10 +415,7 @@ impl Shared {
             if beat.handed_over {
                 association.moved.store(true, Ordering::Relaxed);
             }
-            let part = f64::from(beat.part) / f64::from(split::WHOLE);
-            association
-                .gate
-                .limit(Some(part).filter(|part| *part < 1.0));
+            self.hold(&association, &key, beat.part);
             if let Some(lost) = beat.lost.filter(|_| !outage) {
                 counters.outages.increment();
                 tracing::info!(%peer, "{}", lost.words("terminal"));
@@ -520,6 +447,16 @@ impl Shared {
                 all.remove(&peer);
             }
         }
+    }
+
+    /// Holds what is sent to a terminal to its part of the rate, in thousandths, and to what the
+    /// configuration gives the one with this key.
+    fn hold(&self, association: &Association, key: &str, part: u16) {
+        let (weight, cap) = self.state.config().terminal_terms(key);
+        let part = f64::from(part) / f64::from(split::WHOLE);
+        let gate = &association.gate;
+        gate.limit(Some(part).filter(|part| *part < 1.0), cap);
+        gate.peer().set_weight(weight);
     }
 
     /// Closes what the new association replaces: those of a process that is gone,

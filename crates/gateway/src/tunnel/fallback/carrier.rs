@@ -2,6 +2,7 @@
 
 use super::frame::{self, Frame, HEADER, MOST};
 use crate::CloseReason;
+use crate::usage::Terminal;
 use bytes::{Bytes, BytesMut};
 use socket2::SockRef;
 use std::io;
@@ -85,6 +86,8 @@ pub(crate) struct TlsSender {
     outgoing: mpsc::Sender<Outgoing>,
     orders: mpsc::UnboundedSender<Order>,
     shared: Arc<Shared>,
+    /// The terminal whose cap holds for it.
+    terminal: Option<Arc<Terminal>>,
 }
 
 /// The receiving half of a TLS connection.
@@ -97,8 +100,20 @@ pub(crate) struct TlsReceiver {
 }
 
 impl TlsSender {
-    /// Sends data; waits while there is no room.
+    /// Holds it to the cap of the terminal at its other end.
+    pub(crate) fn hold_to(&mut self, terminal: &Arc<Terminal>) {
+        self.terminal = Some(Arc::clone(terminal));
+    }
+
+    /// Sends data; waits while there is no room, or the terminal's cap is reached.
     pub(crate) async fn send(&mut self, data: Bytes) -> Result<(), CloseReason> {
+        if let Some(terminal) = &self.terminal {
+            tokio::select! {
+                biased;
+                why = stopped(self.shared.stopped.subscribe()) => return Err(why),
+                () = terminal.pace(data.len()) => {}
+            }
+        }
         self.put(Outgoing::Data(data)).await
     }
 
@@ -223,6 +238,7 @@ where
         outgoing,
         orders: orders.clone(),
         shared: Arc::clone(&shared),
+        terminal: None,
     };
     let receiver = TlsReceiver {
         incoming,

@@ -91,23 +91,95 @@ fn senders_take_turns_in_their_order() {
     let shaper = Shaper::new(mbps(2));
     let now = Instant::now();
     let (first, second) = (shaper.sender(), shaper.sender());
-    let (_, one) = waker();
-    let (woken, two) = waker();
-    assert_eq!(shaper.turn(first, now, &one), Turn::Now);
-    shaper.sent(Some(first), 1500, now);
-    assert!(matches!(shaper.turn(first, now, &one), Turn::At(_)));
-    assert_eq!(shaper.turn(second, now, &two), Turn::Behind);
+    let (woken, one) = waker();
+    let (_, two) = waker();
+    assert_eq!(shaper.turn(&first, now, &one), Turn::Now);
+    shaper.sent(Some(&first), 1500, now);
+    assert!(matches!(shaper.turn(&first, now, &one), Turn::At(_)));
+    // The second has had nothing.
+    assert!(matches!(shaper.turn(&second, now, &two), Turn::At(_)));
+    assert_eq!(shaper.turn(&first, now, &one), Turn::Behind);
     let later = now + Duration::from_millis(7);
-    assert_eq!(shaper.turn(second, later, &two), Turn::Behind);
-    assert_eq!(shaper.turn(first, later, &one), Turn::Now);
-    shaper.sent(Some(first), 1500, later);
+    assert_eq!(shaper.turn(&first, later, &one), Turn::Behind);
+    assert_eq!(shaper.turn(&second, later, &two), Turn::Now);
+    shaper.sent(Some(&second), 1500, later);
     assert_eq!(woken.0.load(Ordering::Relaxed), 1);
-    assert!(matches!(shaper.turn(second, later, &two), Turn::At(_)));
-    // The first one waits again, behind the second, and a sender that ends lets
+    assert!(matches!(shaper.turn(&first, later, &one), Turn::At(_)));
+    // The second waits again, behind the first, and a sender that ends lets
     // the next one in.
-    assert_eq!(shaper.turn(first, later, &one), Turn::Behind);
-    shaper.leave(second);
-    assert!(matches!(shaper.turn(first, later, &one), Turn::At(_)));
+    assert_eq!(shaper.turn(&second, later, &two), Turn::Behind);
+    shaper.leave(&first);
+    assert!(matches!(shaper.turn(&second, later, &two), Turn::At(_)));
+}
+
+/// Bytes that each of these senders sends in 10 s at 20 Mbit/s: its weight, the bytes of its batches,
+/// and when it has something to send, of each second.
+fn sent_by(senders: &[(u64, usize, std::ops::Range<f64>)]) -> Vec<usize> {
+    let shaper = Shaper::new(mbps(20));
+    let start = Instant::now();
+    let (_, waker) = waker();
+    let all: Vec<Sender> = senders.iter().map(|_| shaper.sender()).collect();
+    for (sender, (weight, ..)) in all.iter().zip(senders) {
+        sender.set_weight(*weight);
+    }
+    let mut bytes = vec![0; senders.len()];
+    for tick in 0..100_000 {
+        let now = start + Duration::from_micros(100 * tick);
+        let second = (tick % 10_000) as f64 / 1e4;
+        let is_busy = |at: usize| senders[at].2.contains(&second);
+        for at in (0..all.len()).filter(|at| !is_busy(*at)) {
+            shaper.leave(&all[at]);
+        }
+        // Whoever has its turn asks again at once.
+        let sends = |at: &usize| is_busy(*at) && shaper.turn(&all[*at], now, &waker) == Turn::Now;
+        while let Some(at) = (0..all.len()).rev().find(sends) {
+            shaper.sent(Some(&all[at]), senders[at].1, now);
+            bytes[at] += senders[at].1;
+        }
+    }
+    bytes
+}
+
+#[test]
+fn senders_share_the_rate_by_their_weights() {
+    let always = 0.0..2.0;
+    for (weights, sizes) in [
+        ([100, 100], [1500, 300]),
+        ([300, 100], [1500, 4500]),
+        ([1, 50], [3000, 1500]),
+    ] {
+        let senders = [0, 1].map(|at| (weights[at], sizes[at], always.clone()));
+        let bytes = sent_by(&senders);
+        let (share, due) = (
+            bytes[0] as f64 / bytes[1] as f64,
+            weights[0] as f64 / weights[1] as f64,
+        );
+        assert!(
+            (share / due - 1.0).abs() < 0.02,
+            "{weights:?} {sizes:?}: {share}"
+        );
+        let all = bytes.iter().sum::<usize>() as f64;
+        assert!((all / 25e6 - 1.0).abs() < 0.01, "{all}");
+    }
+}
+
+#[test]
+fn who_was_away_gets_no_more_for_it() {
+    // One sends half of the time.
+    let bytes = sent_by(&[(100, 1500, 0.0..2.0), (100, 1500, 0.5..2.0)]);
+    let share = bytes[1] as f64 / bytes[0] as f64;
+    assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
+    // And whoever has little to send is first.
+    let shaper = Shaper::new(mbps(20));
+    let now = Instant::now();
+    let (_, waker) = waker();
+    let (busy, calm) = (shaper.sender(), shaper.sender());
+    for _ in 0..50 {
+        shaper.sent(Some(&busy), 1500, now);
+    }
+    assert!(matches!(shaper.turn(&busy, now, &waker), Turn::At(_)));
+    assert!(matches!(shaper.turn(&calm, now, &waker), Turn::At(_)));
+    assert_eq!(shaper.turn(&busy, now, &waker), Turn::Behind);
 }
 
 #[test]
@@ -117,11 +189,11 @@ fn a_new_rate_wakes_who_waits() {
     let now = Instant::now();
     let sender = shaper.sender();
     shaper.sent(None, 1500, now);
-    assert!(matches!(shaper.turn(sender, now, &waker), Turn::At(_)));
+    assert!(matches!(shaper.turn(&sender, now, &waker), Turn::At(_)));
     shaper.set_rate(mbps(20));
     assert_eq!(woken.0.load(Ordering::Relaxed), 1);
     shaper.set_rate(None);
-    assert_eq!(shaper.turn(sender, now, &waker), Turn::Now);
+    assert_eq!(shaper.turn(&sender, now, &waker), Turn::Now);
 }
 
 #[test]
