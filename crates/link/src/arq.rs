@@ -67,6 +67,10 @@ pub(crate) struct Arq<P> {
     /// waits for.
     next: u64,
     expected: u64,
+    /// When the sender learned that it has to go back to where it last did.
+    back: Time,
+    /// When the window last opened that had been closed.
+    opened: Time,
     /// It discards all that is sent by then.
     deaf_until: Time,
     /// The packets passed on in order so far, and when the last of them was.
@@ -91,13 +95,13 @@ struct Slot<P> {
     known: Time,
 }
 
-/// Next action of the transmitter.
+/// Next action of the transmitter, and since when it waits for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// It sends that number again.
-    Again(u64),
+    Again(u64, Time),
     /// It takes a packet that waits.
-    New,
+    New(Time),
 }
 
 /// What comes of a transmission: packets that are passed on, in order, and
@@ -116,6 +120,8 @@ impl<P: Copy> Arq<P> {
             due: VecDeque::new(),
             next: 0,
             expected: 0,
+            back: Time::ZERO,
+            opened: Time::ZERO,
             deaf_until: Time::ZERO,
             passed: 0,
             passed_at: Time::ZERO,
@@ -131,16 +137,28 @@ impl<P: Copy> Arq<P> {
 
     /// Takes in the news up to `now`.
     pub(crate) fn learn(&mut self, now: Time) {
-        while self.slots.front().is_some_and(|slot| slot.known <= now) {
+        while let Some(known) = self.slots.front().map(|slot| slot.known)
+            && known <= now
+        {
+            if self.slots.len() >= self.window() {
+                self.opened = self.opened.max(known);
+            }
             self.slots.pop_front();
             self.base += 1;
         }
         if self.goes_back()
-            && let Some(&(_, number)) = self.due.front().filter(|due| due.0 <= now)
+            && let Some(&(known, number)) = self.due.front().filter(|due| due.0 <= now)
         {
             self.due.pop_front();
             self.next = number;
+            self.back = known;
+            // It may send at this very instant.
+            self.deaf_until = Time::ZERO;
         }
+    }
+
+    fn window(&self) -> usize {
+        self.settings.window.max(1) as usize
     }
 
     fn goes_back(&self) -> bool {
@@ -152,22 +170,22 @@ impl<P: Copy> Arq<P> {
     pub(crate) fn next(&self, free: Time, waits: Option<Time>) -> Option<(Time, Next)> {
         let new = waits.and_then(|entered| {
             let free = free.max(entered);
-            let known = self.slots.iter().take_while(|s| s.known <= free).count();
-            let opens = if self.slots.len() - known < self.settings.window.max(1) as usize {
-                free
-            } else {
-                self.slots.get(known).map_or(free, |slot| slot.known)
-            };
-            (opens != Time::MAX).then_some((opens, Next::New))
+            // All before it must be known.
+            let closed = (self.slots.len() + 1).saturating_sub(self.window());
+            let known = self.slots.iter().take(closed).map(|slot| slot.known);
+            let opened = known.max().unwrap_or(Time::ZERO).max(self.opened);
+            let since = entered.max(opened);
+            (opened != Time::MAX).then_some((free.max(opened), Next::New(since)))
         });
         let due = self.due.front().filter(|due| due.1 < self.fresh());
-        let due = due.map(|&(known, number)| (known.max(free), Next::Again(number)));
+        let due = due.map(|&(known, number)| (known.max(free), Next::Again(number, known)));
         let again = match due {
             // It sends on from where it went back to, unless there is news of
             // another loss.
             Some(due) if !self.goes_back() || due.0 <= free => Some(due),
             _ if self.goes_back() && self.next < self.fresh() => {
-                Some((free, Next::Again(self.next.max(self.base))))
+                let number = self.next.max(self.base);
+                Some((free, Next::Again(number, self.back)))
             }
             due => due,
         };
@@ -181,7 +199,7 @@ impl<P: Copy> Arq<P> {
 
     /// True if a packet that comes at `now` to a free transmitter must wait.
     pub(crate) fn is_closed(&self, now: Time) -> bool {
-        self.next(now, Some(now)) != Some((now, Next::New))
+        self.next(now, Some(now)) != Some((now, Next::New(now)))
     }
 
     /// Takes a packet into the window; returns its number.

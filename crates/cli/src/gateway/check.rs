@@ -159,9 +159,9 @@ fn another(wan: &Wan) -> String {
 /// What a terminal of a hub gets.
 fn terminal(it: &Terminal) -> String {
     let called = it.name.as_ref().map(|name| format!("`{name}`, "));
-    let cap = it.cap.map(|cap| format!(", at most {cap} over each WAN"));
+    let cap = it.cap.map(|cap| format!("; at most {cap} over each WAN"));
     format!(
-        "{}{}: weight {}{} beside others that want more",
+        "{}{}: weight {} beside others that want more{}",
         called.unwrap_or_default(),
         it.key.get(..12).unwrap_or(&it.key),
         it.weight,

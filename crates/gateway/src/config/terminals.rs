@@ -6,6 +6,9 @@ use bentpipe_document::schema::{Kind, integer};
 use bentpipe_document::{Diagnostic, OptionalField, Placed, Reported};
 use bentpipe_units::Rate;
 
+/// No cap is lower.
+const LEAST_CAP: Rate = Rate::from_bps(64_000);
+
 /// What one terminal gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terminal {
@@ -20,17 +23,17 @@ pub struct Terminal {
 }
 
 bentpipe_document::table! {
-    /// a hub: what one of its terminals gets of each link beside the others. One without a section gets what is usual, as all do where there are none
+    /// a hub: what one of its terminals gets of each link beside the others. A terminal without a section has a weight of 100 and no cap
     pub(super) TerminalTable at "terminal", called "a terminal of",
         example "[[terminal]]\nkey = \"bpk1...\"\nname = \"ferry\"\nweight = 300\ncap = \"30 Mbit/s\"";
     /// its public key, one of `tunnel.peers`
     key: String [Kind::Name("box, by its public key")], required;
     /// what status calls it
     name: String [Kind::Name("terminal")], or "none";
-    /// how much it gets beside others that want more
-    weight: u64 [integer(1, 10_000)], default 100;
-    /// the rate at which the hub sends to it at most, over each WAN; over QUIC with headers of IP, over the fallback without
-    cap: Rate, or "what its share of the link is";
+    /// how much it gets over QUIC beside others that want more
+    weight: u64 [integer(10, 1_000)], default 100;
+    /// the rate at which the hub sends to it at most: over QUIC on each WAN, with headers of IP, and over the fallback in all, without; at least 64 kbit/s
+    cap: Rate, or "none";
 }
 
 /// The sections.
@@ -45,7 +48,7 @@ pub(super) fn read(
     let mut terminals: Vec<Terminal> = Vec::new();
     for table in tables.value {
         let context = table.context.clone();
-        let key = table.key?;
+        let (key, cap) = (table.key?, table.cap?);
         let wrong = |what: String, label: &str| {
             Err(context.report(Diagnostic::new(key.place, what).label(label)))
         };
@@ -64,11 +67,16 @@ pub(super) fn read(
             let what = format!("`{}` has another section", key.value);
             return wrong(what, "expected one for each terminal");
         }
+        if let Some(cap) = cap.as_ref().filter(|cap| cap.value < LEAST_CAP) {
+            let what = format!("a cap of {}, below {LEAST_CAP}", cap.value);
+            let label = "acknowledgements and what tells an outage need some of it";
+            return Err(context.report(Diagnostic::new(cap.place, what).label(label)));
+        }
         terminals.push(Terminal {
             key: key.value,
             name: table.name?.map(|name| name.value),
             weight: table.weight?.value,
-            cap: table.cap?.map(|cap| cap.value),
+            cap: cap.map(|cap| cap.value),
         });
     }
     Ok(terminals)
@@ -122,6 +130,10 @@ mod tests {
             "none of `tunnel.peers`",
         );
         refused(&format!("{HUB}{one}weight = 0\n"), "weight");
+        refused(
+            &format!("{HUB}{one}cap = \"1 kbit/s\"\n"),
+            "below 64 kbit/s",
+        );
         let ship = HUB
             .replace("hub", "terminal")
             .replace("peers", "address = \"192.0.2.7\"\npeers");

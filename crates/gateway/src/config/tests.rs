@@ -240,7 +240,7 @@ fn the_examples_are_valid() {
     let page = std::fs::read_to_string(root.join("docs/gateway.md")).unwrap();
     let blocks = page.split("```toml\n").skip(1);
     let blocks: Vec<&str> = blocks.filter_map(|it| it.split("```").next()).collect();
-    assert_eq!(blocks.len(), 8);
+    assert_eq!(blocks.len(), 9);
     for block in blocks {
         if let Err(wrong) = config_from_str(block) {
             panic!("{block}\n{}", wrong.render(false));

@@ -169,7 +169,7 @@ fn associations(told: &[Told], page: &mut String) {
 /// What each subscriber carried, all beyond a number of them together; each terminal of a hub; and the
 /// connections of each class.
 fn carried(state: &SharedState, page: &mut String) {
-    let usages = state.usages();
+    let (usages, config) = (state.usages(), state.config());
     let subscribers = usages.series().into_iter();
     let subscribers = subscribers.map(|(subscriber, terminal, values)| match terminal.as_str() {
         "" => (format!("subscriber=\"{subscriber}\""), values),
@@ -179,9 +179,18 @@ fn carried(state: &SharedState, page: &mut String) {
         ),
     });
     carried_for("subscriber", "a subscriber", subscribers.collect(), page);
-    let terminals = usages.by_terminal().into_iter();
+    let terminals = usages.by_terminal(&config).into_iter();
     let terminals = terminals.map(|(key, values)| (format!("terminal=\"{key}\""), values));
     carried_for("terminal", "a terminal", terminals.collect(), page);
+    let named = config
+        .terminals
+        .iter()
+        .filter_map(|it| Some((&it.key, it.name.as_ref()?)));
+    let name = format!("{PREFIX}_terminal_info");
+    head(page, &name, "gauge", "1, with the name of a terminal");
+    for (key, called) in named {
+        let _ = writeln!(page, "{name}{{terminal=\"{key}\",name={called:?}}} 1");
+    }
     let classes = usages.by_class().into_iter();
     let classes = classes.map(|(class, values)| (format!("class=\"{class}\""), values));
     carried_for("class", "a class", classes.collect(), page);
@@ -195,7 +204,7 @@ fn carried_for(of: &str, whom: &str, series: Vec<(String, [u64; 3])>, page: &mut
             "received_bytes_total",
             "bytes that came over the satellite for",
         ),
-        ("connections_total", "connections of"),
+        ("connections_total", "connections, and flows of UDP, of"),
     ];
     for (at, (name, meaning)) in all.into_iter().enumerate() {
         let name = format!("{PREFIX}_{of}_{name}");

@@ -223,9 +223,10 @@ impl SharedState {
 
     /// Puts another configuration into force.
     pub fn set_config(&self, config: Arc<Config>) {
-        self.usages.renew(&config);
         self.records.hold_to(config.log.flows.as_deref());
-        self.config.send_replace(config);
+        self.config.send_replace(Arc::clone(&config));
+        // Who joins meanwhile has it.
+        self.usages.renew(&config);
     }
 
     /// Writes a record of what has ended, where records are written.

@@ -208,6 +208,7 @@ impl Shaper {
                 bucket: Bucket::new(None, Instant::now()),
                 link: None,
                 part: None,
+                cap: None,
                 pace: None,
                 waiting: Vec::new(),
             }),
@@ -235,7 +236,7 @@ impl Shaper {
             .values()
             .filter_map(Weak::upgrade)
             .collect();
-        let rates = peers.iter().filter_map(|peer| peer.rate());
+        let rates = peers.iter().filter_map(|peer| lock(&peer.limits).slowest());
         let slowest = rates.chain(shared).min();
         let segments = slowest.map_or(MOST_SEGMENTS, |rate| {
             let packets = bytes_per_second(rate) * LONGEST_BATCH.as_secs_f64() / FULL_PACKET;
@@ -307,6 +308,7 @@ struct Limits {
     bucket: Bucket,
     link: Option<Rate>,
     part: Option<Rate>,
+    cap: Option<Rate>,
     pace: Option<Rate>,
     waiting: Vec<Waker>,
 }
@@ -314,7 +316,14 @@ struct Limits {
 impl Limits {
     /// What the link takes of this association.
     fn link(&self) -> Option<Rate> {
-        self.link.into_iter().chain(self.part).min()
+        let rates = [self.link, self.part, self.cap];
+        rates.into_iter().flatten().min()
+    }
+
+    /// What no modem is to be sent faster: a cap is no limit of the link.
+    fn slowest(&self) -> Option<Rate> {
+        let rates = [self.link, self.part, self.pace];
+        rates.into_iter().flatten().min()
     }
 
     fn lowest(&self) -> Option<Rate> {
@@ -360,10 +369,15 @@ impl Peer {
         self.weight.load(Ordering::Relaxed)
     }
 
-    /// Sets the part of the rate that is left to this box of a link into which others send as well, or
-    /// what the operator gives the terminal at most; `None` does not limit.
+    /// Sets the part of the rate that is left to this box of a link into which others send as well;
+    /// `None` does not limit.
     pub fn set_part(&self, rate: Option<Rate>) {
         self.change(|limits| limits.part = rate);
+    }
+
+    /// Sets what the operator gives this terminal at most; `None` does not limit.
+    pub fn set_cap(&self, rate: Option<Rate>) {
+        self.change(|limits| limits.cap = rate);
     }
 
     /// The rate of this terminal's link that this box may use, where it limits.

@@ -54,9 +54,10 @@ impl Slot {
     fn charge(&self, shaper: &Shaper, destination: SocketAddr, bytes: usize, now: Instant) {
         let mut peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
         if peer.as_ref().is_none_or(|(known, _)| *known != destination) {
-            *peer = shaper
-                .find_peer(destination)
-                .map(|found| (destination, found));
+            // A terminal whose address changes keeps what it had.
+            let found = shaper.find_peer(destination);
+            let found = found.or_else(|| peer.take().map(|(_, peer)| peer));
+            *peer = found.map(|found| (destination, found));
         }
         if let Some((_, peer)) = &*peer {
             peer.charge(bytes, now);

@@ -165,11 +165,8 @@ impl Usages {
     /// The terminals of a hub, as the status shows them.
     pub(crate) fn terminals_status(&self, config: &Config) -> Value {
         let known = self.known();
-        known
-            .terminals
-            .values()
-            .map(|it| it.status(config))
-            .collect()
+        let there = known.terminals.values().filter(|it| it.is_there(config));
+        there.map(|it| it.status(config)).collect()
     }
 
     /// The classes, as the status shows them.
@@ -193,10 +190,10 @@ impl Usages {
     }
 
     /// The same by the key of the terminal.
-    pub(crate) fn by_terminal(&self) -> Vec<(String, [u64; 3])> {
+    pub(crate) fn by_terminal(&self, config: &Config) -> Vec<(String, [u64; 3])> {
         let known = self.known();
-        let terminals = known.terminals.iter();
-        terminals
+        let there = known.terminals.iter().filter(|it| it.1.is_there(config));
+        there
             .map(|(key, it)| (key.to_string(), it.totals.read()))
             .collect()
     }

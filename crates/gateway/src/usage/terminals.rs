@@ -1,5 +1,4 @@
-//! What a hub carries for each of its terminals, and the cap of one that UDP does not reach. Over QUIC the
-//! shaper holds it to its cap.
+//! What a hub carries for each of its terminals, and the cap of each over TLS. Over QUIC the shaper keeps it.
 
 use super::level::Level;
 use super::totals::Totals;
@@ -7,8 +6,12 @@ use crate::config::Config;
 use bentpipe_units::Rate;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// What one connection may send before the next has its turn, as time at the cap; and its limits, bytes.
+const TURN: Duration = Duration::from_millis(10);
+const LIMITS: (usize, usize) = (1_500, 64 << 10);
 
 /// One terminal of a hub.
 #[derive(Debug)]
@@ -42,25 +45,37 @@ impl Terminal {
             .store(cap.map_or(0, |cap| cap.bps().max(1)), Relaxed);
     }
 
-    /// Takes so many bytes of what may be sent, or says when to ask again.
-    fn take(&self, bytes: usize, now: Instant) -> Option<Instant> {
-        let cap = match self.cap.load(Relaxed) {
-            0 => return None,
-            cap => Rate::from_bps(cap),
-        };
-        let mut level = self.level.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = level.wait(cap, now);
-        if wait.is_none() {
-            level.bytes -= bytes as f64;
+    /// The cap.
+    fn cap(&self) -> Option<Rate> {
+        match self.cap.load(Relaxed) {
+            0 => None,
+            cap => Some(Rate::from_bps(cap)),
         }
-        wait
     }
 
-    /// Waits until so many bytes may be sent.
-    pub(crate) async fn pace(&self, bytes: usize) {
-        while let Some(until) = self.take(bytes, Instant::now()) {
-            tokio::time::sleep_until(until.into()).await;
+    /// Waits until something may be sent, after those that have asked before; returns how many bytes, which
+    /// are then counted, of so many.
+    pub(crate) async fn pace(&self, most: usize) -> usize {
+        let mut level = self.level.lock().await;
+        while let Some(cap) = self.cap() {
+            match level.wait(cap, Instant::now()) {
+                None => {
+                    let turn = cap.bps_f64() / 8.0 * TURN.as_secs_f64();
+                    let bytes = (turn as usize).clamp(LIMITS.0, LIMITS.1).min(most);
+                    level.bytes -= bytes as f64;
+                    return bytes;
+                }
+                Some(until) => tokio::time::sleep_until(until.into()).await,
+            }
         }
+        most
+    }
+
+    /// Whether the configuration has it, or it has connections still.
+    pub(super) fn is_there(&self, config: &Config) -> bool {
+        let tunnel = config.tunnel.as_ref();
+        let listed = tunnel.is_some_and(|it| it.peers.contains(&self.key));
+        listed || self.open.load(Relaxed) > 0
     }
 
     pub(super) fn status(&self, config: &Config) -> Value {
@@ -83,25 +98,29 @@ impl Terminal {
 mod tests {
     use super::*;
     use crate::config::config_from_str;
-    use std::time::Duration;
+    use std::sync::Arc;
 
-    #[test]
-    fn a_cap_holds_from_the_reload_that_sets_it() {
+    #[tokio::test]
+    async fn a_cap_holds_from_the_reload_that_sets_it() {
         let config = |keys: &str| {
             let text = format!("role = \"hub\"\n[tunnel]\npeers = [\"k\"]\n{keys}");
             config_from_str(&text).unwrap_or_else(|errors| panic!("{errors}"))
         };
-        let terminal = Terminal::new("k".to_owned(), &config(""));
-        let begin = Instant::now();
-        assert!((0..1000).all(|_| terminal.take(16_000, begin).is_none()));
+        let terminal = Arc::new(Terminal::new("k".to_owned(), &config("")));
+        assert_eq!(terminal.pace(1 << 20).await, 1 << 20);
         terminal.renew(&config("[[terminal]]\nkey = \"k\"\ncap = \"8 Mbit/s\"\n"));
-        let mut sent = 0;
-        for millis in 0..10_000 {
-            let now = begin + Duration::from_millis(millis);
-            while terminal.take(16_000, now).is_none() {
-                sent += 16_000;
+        // Two connections, of which neither waits for more than a turn of the other.
+        let one = |terminal: Arc<Terminal>| async move {
+            let (began, mut sent) = (Instant::now(), 0);
+            while began.elapsed() < Duration::from_millis(500) {
+                let bytes = terminal.pace(256 << 10).await;
+                assert_eq!(bytes, 10_000);
+                sent += bytes;
             }
-        }
-        assert!((9_950_000..10_100_000).contains(&sent), "{sent}");
+            sent
+        };
+        let (a, b) = tokio::join!(one(Arc::clone(&terminal)), one(terminal));
+        assert!((450_000..580_000).contains(&(a + b)), "{a} and {b}");
+        assert!(a.abs_diff(b) <= 30_000, "{a} and {b}");
     }
 }

@@ -79,7 +79,10 @@ fn classes_and_terminals_have_counts_of_their_own() {
     assert_eq!(of[0], ("first", [1250, 0, 125]));
     assert_eq!(of[1], ("normal", [0, 0, 0]));
     assert_eq!(of[3], ("udp", [1250, 0, 125]));
-    assert_eq!(usages.by_terminal(), [(key.to_string(), [2500, 0, 250])]);
+    assert_eq!(
+        usages.by_terminal(&config),
+        [(key.to_string(), [2500, 0, 250])]
+    );
     assert_eq!(usages.carried(), [2500, 0]);
     assert_eq!(usages.classes_status()["udp"]["bytes_sent"], 1250);
     let status = usages.terminals_status(&config);

@@ -330,6 +330,38 @@ proptest! {
     }
 
     #[test]
+    fn opportunities_serve_what_is_sent_again(
+        steps in any_steps(), gaps in proptest::collection::vec(0u64..6, 1..20),
+        loss in 0.0..0.6f64, arq in any_arq(),
+    ) {
+        let mut now = 1;
+        let mut text = String::new();
+        for gap in gaps {
+            now += gap;
+            text += &format!("{now}\n");
+        }
+        let settings = settings(QueueSettings::drop_tail(Limit::Packets(1000)), loss);
+        let given = crate::trace::mahimahi::read(&text, true).unwrap();
+        let line = Timeline::new(vec![piece(0, &settings)]).unwrap().with_opportunities(given);
+        let steps: Vec<_> = steps.into_iter().take(100).collect();
+        let mut link = changing(&settings, &arq, line.clone());
+        let mut other = link.clone();
+        let done = drive(&mut link, &steps, false);
+        prop_assert_eq!(link.in_flight(), 0);
+        prop_assert_eq!(done.arrived.len() + done.lost.len(), steps.len());
+        let served = |at: Time| {
+            let left = Time::from_nanos(at.as_nanos() - settings.one_way_delay.as_nanos());
+            let opportunities = line.opportunities().unwrap();
+            opportunities.at(opportunities.until(left) - 1) == Some(left)
+        };
+        if arq.scheme == ArqScheme::GoBackN || !arq.in_order {
+            prop_assert!(done.arrived.iter().all(|(_, at)| served(*at)));
+        }
+        prop_assert_eq!(&done, &drive(&mut other, &steps, true));
+        prop_assert_eq!(link.counters(), other.counters());
+    }
+
+    #[test]
     fn every_packet_is_accounted_for(
         steps in any_steps(), queue in any_queue(), loss in 0.0..0.6f64, arq in any_arq(),
     ) {

@@ -259,10 +259,7 @@ impl<P: Copy> Link<P> {
         let (at, next, entered) = loop {
             let next = arq.next(self.transmitter.next_free, queue.head());
             let (at, next) = next.filter(|next| next.0 <= now)?;
-            let entered = match next {
-                Next::Again(_) => at,
-                Next::New => queue.head().unwrap_or(at),
-            };
+            let (Next::Again(_, entered) | Next::New(entered)) = next;
             let resumes = match timed {
                 Some(timed) => timed.course.resume(at, entered),
                 None => at,
@@ -278,12 +275,12 @@ impl<P: Copy> Link<P> {
         };
         let dropped = queue.dropped();
         let number = match next {
-            Next::Again(number) => {
+            Next::Again(number, _) => {
                 arq.learn(at);
                 self.counters.rare_mut().repeats += 1;
                 number
             }
-            Next::New => {
+            Next::New(_) => {
                 let waiter = queue.dequeue(at, &mut self.counters)?;
                 arq.learn(at);
                 self.counters.queueing += at.since(waiter.entered);

@@ -391,12 +391,18 @@ impl Shared {
         let counters = &self.state.counters;
         counters.associations_opened.increment();
         let key = peer.to_string();
+        // The status has it from now on.
+        self.state.usages().terminal(peer, &self.state.config());
         self.hold(&association, &key, split::WHOLE);
         let listed = self
             .state
             .list(&key, self.sending.wan(), Path::Quic(connection.clone()));
         let mut outage = false;
-        let mut throttle = Throttle::new(self.sending.knowledge(), &association.budget);
+        let mut throttle = Throttle::new(
+            self.sending.knowledge(),
+            association.gate.peer(),
+            &association.budget,
+        );
         let exit = Exit::new(&self.state, &self.policy, peer, &association.gate);
         let mut leaving = JoinSet::new();
         let (gate, state) = (Arc::clone(&association.gate), Arc::clone(&self.state));
@@ -455,7 +461,8 @@ impl Shared {
         let (weight, cap) = self.state.config().terminal_terms(key);
         let part = f64::from(part) / f64::from(split::WHOLE);
         let gate = &association.gate;
-        gate.limit(Some(part).filter(|part| *part < 1.0), cap);
+        gate.limit(Some(part).filter(|part| *part < 1.0));
+        gate.peer().set_cap(cap);
         gate.peer().set_weight(weight);
     }
 

@@ -6,6 +6,7 @@
 
 use crate::tunnel::budget::Budget;
 use crate::tunnel::known::Knowledge;
+use crate::tunnel::shaper::Peer;
 use quinn::ConnectionStats;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ const QUEUE: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(super) struct Throttle {
     knowledge: Arc<Knowledge>,
+    peer: Arc<Peer>,
     budget: Arc<Budget>,
     next: Instant,
     last: Sample,
@@ -43,9 +45,14 @@ struct Sample {
 }
 
 impl Throttle {
-    pub(super) fn new(knowledge: &Arc<Knowledge>, budget: &Arc<Budget>) -> Throttle {
+    pub(super) fn new(
+        knowledge: &Arc<Knowledge>,
+        peer: &Arc<Peer>,
+        budget: &Arc<Budget>,
+    ) -> Throttle {
         Throttle {
             knowledge: Arc::clone(knowledge),
+            peer: Arc::clone(peer),
             budget: Arc::clone(budget),
             next: Instant::now() + SAMPLE,
             last: Sample::default(),
@@ -93,6 +100,8 @@ impl Throttle {
         let Some(rate) = self.knowledge.rate() else {
             return false;
         };
+        // Where it sends less of itself, less arrives.
+        let rate = self.peer.link().map_or(rate, |own| own.min(rate));
         let rate = rate.bps() / 8;
         let sent = sample.sent_bytes.saturating_sub(self.last.sent_bytes);
         let lost = sample.lost_bytes.saturating_sub(self.last.lost_bytes);
@@ -135,11 +144,12 @@ mod tests {
     #[test]
     fn only_loss_or_a_queue_while_data_waits_below_half_the_rate_is_suspect() {
         let knowledge = Knowledge::new(Some(Rate::from_mbps(20)), Duration::from_millis(550));
+        let peer = knowledge.shaper().peer("192.0.2.1:4433".parse().unwrap());
         let budget = Budget::new(100_000_000, 100_000_000, 4_000_000);
         let account = budget.account();
         let mut stats = ConnectionStats::default();
         stats.path.rtt = Duration::from_millis(550);
-        let mut throttle = Throttle::new(&knowledge, &budget);
+        let mut throttle = Throttle::new(&knowledge, &peer, &budget);
         // 20 Mbit/s is 2083 packets of 1200 bytes a second.
         assert!(!seconds(&mut throttle, 30, 2000, 1800, &mut stats));
         let held = account.hold(Bytes::from(vec![0; 3_000_000]));

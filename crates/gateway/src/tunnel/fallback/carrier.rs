@@ -106,13 +106,21 @@ impl TlsSender {
     }
 
     /// Sends data; waits while there is no room, or the terminal's cap is reached.
-    pub(crate) async fn send(&mut self, data: Bytes) -> Result<(), CloseReason> {
-        if let Some(terminal) = &self.terminal {
-            tokio::select! {
+    pub(crate) async fn send(&mut self, mut data: Bytes) -> Result<(), CloseReason> {
+        while let Some(terminal) = &self.terminal
+            && !data.is_empty()
+        {
+            let most = tokio::select! {
                 biased;
                 why = stopped(self.shared.stopped.subscribe()) => return Err(why),
-                () = terminal.pace(data.len()) => {}
+                most = terminal.pace(data.len()) => most,
+            };
+            let piece = data.split_to(most);
+            if data.is_empty() {
+                data = piece;
+                break;
             }
+            self.put(Outgoing::Data(piece)).await?;
         }
         self.put(Outgoing::Data(data)).await
     }

@@ -206,6 +206,10 @@ fn batches_fit_two_milliseconds_of_the_slowest_link() {
     let peer = shaper.peer(address);
     peer.set_rate(mbps(20));
     assert_eq!(shaper.most_segments(), 3);
+    // A cap is none of the link.
+    peer.set_cap(mbps(1));
+    assert_eq!((peer.rate(), shaper.most_segments()), (mbps(1), 3));
+    peer.set_cap(None);
     peer.set_pace(mbps(2));
     assert_eq!(peer.rate(), mbps(2));
     assert_eq!(shaper.most_segments(), 1);

@@ -173,15 +173,12 @@ impl Gate {
         !state.full && left <= most && state.queue.is_empty()
     }
 
-    /// Holds what is sent to a cap, and to a part of it or of the rate, whatever that is at the time.
-    pub(super) fn limit(&self, part: Option<f64>, cap: Option<Rate>) {
-        let rate = match part {
-            None => cap,
-            Some(part) => {
-                let most = self.knowledge.rate().into_iter().chain(cap).min();
-                most.map(|most| Rate::from_bps_f64(most.bps_f64() * part))
-            }
-        };
+    /// Holds what is sent to a part of the rate, whatever it is at the time; `None` does not.
+    pub(super) fn limit(&self, part: Option<f64>) {
+        let rate = part.and_then(|part| {
+            let rate = self.knowledge.rate()?;
+            Some(Rate::from_bps_f64(rate.bps_f64() * part))
+        });
         self.peer.set_part(rate);
     }
 

@@ -69,6 +69,24 @@ async fn senders_share_the_rate_equally() {
 }
 
 #[tokio::test]
+async fn a_peer_whose_address_changes_keeps_its_rate() {
+    let (socket, receiver) = pair(None);
+    let to = receiver.local_addr().unwrap();
+    let peer = socket.shaper().peer(to);
+    peer.set_cap(Some(Rate::from_mbps(8)));
+    let mut poller = Arc::clone(&socket).create_io_poller();
+    send(&mut poller, &socket, to, 972).await;
+    let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let other = other.local_addr().unwrap();
+    let began = Instant::now();
+    for _ in 0..100 {
+        send(&mut poller, &socket, other, 972).await;
+    }
+    let took = began.elapsed();
+    assert!(took >= Duration::from_millis(90), "{took:?}");
+}
+
+#[tokio::test]
 async fn a_peer_has_a_rate_of_its_own() {
     let (socket, receiver) = pair(None);
     let to = receiver.local_addr().unwrap();

@@ -136,7 +136,7 @@ impl Shared {
         let wan = self.uplink.name.as_deref();
         let listed = state.list(&made.peer.to_string(), wan, Path::Quic(connection.clone()));
         let budget = self.uplink.sending.budget();
-        let mut throttle = Throttle::new(self.uplink.sending.knowledge(), budget);
+        let mut throttle = Throttle::new(self.uplink.sending.knowledge(), gate.peer(), budget);
         let mut lost_before = None;
         let mut leaving = JoinSet::new();
         let entrance = &self.common.entrance;
