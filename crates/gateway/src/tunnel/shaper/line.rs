@@ -54,7 +54,7 @@ pub(super) struct Line {
     pub(super) bucket: Bucket,
     pub(super) rate: Option<Rate>,
     waiting: VecDeque<Place>,
-    /// What whoever sends has had.
+    /// Virtual time: what the last one that sent had had before that.
     had: u64,
 }
 
