@@ -386,6 +386,12 @@ impl Peer {
         lock(&self.limits).link()
     }
 
+    /// What this box may use of the link, whatever that delivers.
+    pub(super) fn granted(&self) -> Option<Rate> {
+        let limits = lock(&self.limits);
+        limits.part.into_iter().chain(limits.cap).min()
+    }
+
     /// Sets the pacing rate of the association's congestion control, in IP
     /// packets; `None` does not pace.
     pub fn set_pace(&self, rate: Option<Rate>) {

@@ -101,7 +101,7 @@ impl Throttle {
             return false;
         };
         // Where it sends less of itself, less arrives.
-        let rate = self.peer.link().map_or(rate, |own| own.min(rate));
+        let rate = self.peer.granted().map_or(rate, |own| own.min(rate));
         let rate = rate.bps() / 8;
         let sent = sample.sent_bytes.saturating_sub(self.last.sent_bytes);
         let lost = sample.lost_bytes.saturating_sub(self.last.lost_bytes);
@@ -164,6 +164,13 @@ mod tests {
         // Data that waits in the kernel until the streams have their turns.
         assert!(!throttle.suspects(throttle.next, false, true, &stats) && throttle.slow == 1);
         let held = account.hold(Bytes::from(vec![0; 3_000_000]));
+        // 200 packets are 1.9 Mbit/s: all of a cap, but little of the rate, also where less is found to
+        // arrive.
+        peer.set_cap(Some(Rate::from_mbps(2)));
+        assert!(!seconds(&mut throttle, 30, 200, 0, &mut stats));
+        peer.set_cap(None);
+        peer.set_rate(Some(Rate::from_mbps(2)));
+        assert!(seconds(&mut throttle, 10, 200, 0, &mut stats));
         knowledge.set_rate(None);
         assert!(!seconds(&mut throttle, 30, 200, 0, &mut stats));
         drop(held);
