@@ -90,9 +90,11 @@ pub(crate) fn chosen(stream: &TcpStream) -> String {
 
 /// A number that `ss -ti` shows for a connection, such as `cwnd`.
 pub(crate) fn shown(stream: &TcpStream, what: &str) -> Option<u64> {
-    let local = stream.local_addr().ok()?;
+    // Connections to several addresses may have one port.
+    let local = stream.local_addr().ok()?.to_string();
+    let peer = stream.peer_addr().ok()?.to_string();
     let output = Command::new("ss")
-        .args(["-tniH", "src", &local.to_string()])
+        .args(["-tniH", "src", &local, "dst", &peer])
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
