@@ -213,6 +213,16 @@ impl Plan {
         &self.tracks
     }
 
+    /// The tracks of one terminal: its own, or over a bent pipe those of its pairs.
+    fn tracks_of(&self, terminal: u32) -> impl Iterator<Item = &Track> {
+        // A terminal's own track has its number, so that a plan of many need not be searched.
+        let own = self.tracks.get(terminal as usize);
+        let own = own.filter(|track| track.terminals == [terminal]);
+        let all: &[Track] = if own.is_some() { &[] } else { &self.tracks };
+        let shared = all.iter().filter(move |t| t.terminals.contains(&terminal));
+        own.into_iter().chain(shared)
+    }
+
     /// Where the terminals are.
     #[must_use]
     pub fn ground(&self) -> &[Position] {
@@ -278,11 +288,7 @@ impl Plan {
                 // Over a bent pipe each pair has its own satellite.
                 let mut users = 0u32;
                 let mut changes: Vec<(Time, bool)> = Vec::new();
-                for track in self
-                    .tracks
-                    .iter()
-                    .filter(|t| t.terminals.contains(&terminal))
-                {
+                for track in self.tracks_of(terminal) {
                     let mut using = false;
                     for handover in &track.handovers {
                         let uses = handover.satellite == Some(satellite);

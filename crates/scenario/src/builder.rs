@@ -325,9 +325,8 @@ impl ScenarioBuilder {
                 link: toward.clone(),
             })?;
         }
-        if let Err(failed) =
-            route::route(scenario.nodes.len(), &scenario.links, &mut scenario.flows)
-        {
+        let nodes = scenario.nodes.len();
+        if let Err(failed) = route::route(nodes, &scenario.links, &[], &mut scenario.flows) {
             return Err(self.unconnected(&failed));
         }
         let Err(failed) = split::split(&scenario.links, &mut scenario.flows, &scenario.peps) else {

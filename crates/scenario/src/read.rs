@@ -20,6 +20,7 @@ pub(crate) mod slots;
 mod space;
 mod timelines;
 mod transports;
+mod ways;
 
 use crate::document::GivenControls;
 use crate::model::{Kept, Limits, Scenario};
@@ -71,11 +72,13 @@ pub(crate) fn scenario(
     let mut links = links::read(&top, link, !skies.names.is_empty(), &nodes, &media);
     media.check(&links.links);
     nodes::check_linked(&top, &nodes, &links);
-    let spaces = space::join(&top, &skies, &nodes, &mut links);
     let controls = controls::read(control, given);
     let transports = transports::read(transport, controls);
     let flows = flows::read(&top, flow, &nodes, &transports, end);
-    let flows = flows::route(&top, flows?, &nodes, &links.links, links.complete);
+    let ends: Vec<_> = flows.iter().flat_map(flows::Unrouted::ends).collect();
+    let ways = ways::join(&top, &skies, &nodes, &mut links, &ends);
+    let over = ways.as_ref().map_or(&[][..], |ways| &ways.ways);
+    let flows = flows::route(&top, flows?, &nodes, &links, over);
     // A middlebox may be at a link of a constellation, which does not exist yet.
     let early = skies
         .names
@@ -98,7 +101,7 @@ pub(crate) fn scenario(
     };
     let mut space = ExpandedConstellations::default();
     if early.is_none() {
-        space = space::expand(&top, spaces?, &mut scenario)?;
+        space = space::expand(&top, &skies.skies, &ways?, &mut scenario)?;
     }
     if space.skies.is_empty() {
         let ways = scenario.flows.iter();

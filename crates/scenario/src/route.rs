@@ -5,6 +5,10 @@
 //! destination of that source is reached. A node with one neighbour starts its search there, so
 //! that a thousand hosts behind one router share one search. Ties that remain go to the link that
 //! comes first, so that a route does not depend on the other flows.
+//!
+//! A route passes through no node with a single neighbour, and through no terminal that only a
+//! constellation joins to others. A search reaches such nodes only where they are its destinations,
+//! so that its cost does not grow with the hosts and terminals of other flows.
 
 use crate::model::{Flow, Handshake, Link, LinkId, NodeId, Scenario};
 use bentpipe_traffic::Application;
@@ -17,6 +21,15 @@ pub(crate) const LONGEST: usize = 255;
 
 /// Nodes that all searches together may visit.
 const MOST_WORK: usize = 100_000_000;
+
+/// A way from one terminal of a constellation to another, which becomes links once it is known which
+/// routes take it. Any two in a row are longer than the one that joins their ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) one_way_delay: Duration,
+}
 
 /// Why a flow has no route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,20 +64,21 @@ impl Scenario {
             ipsec: None,
             split: None,
         }];
-        route(self.nodes.len(), &self.links, &mut flows).ok()?;
+        route(self.nodes.len(), &self.links, &[], &mut flows).ok()?;
         let [flow] = flows;
         Some((flow.forward, flow.reverse))
     }
 }
 
 /// Fills in `forward` and `reverse` of every flow that has no route, or returns the flows that have
-/// no route.
+/// no route. Ways are numbered after the links.
 pub(crate) fn route(
     nodes: usize,
     links: &[Link],
+    ways: &[Way],
     flows: &mut [Flow],
 ) -> Result<(), Vec<(usize, NoRoute)>> {
-    let graph = Graph::new(nodes, links);
+    let graph = Graph::new(nodes, links, ways);
     let mut searches: Vec<Wanted> = Vec::with_capacity(2 * flows.len());
     for (i, flow) in flows.iter().enumerate() {
         if !flow.forward.is_empty() || !flow.changes.is_empty() {
@@ -81,7 +95,7 @@ pub(crate) fn route(
         search.run(&graph, group);
         for wanted in group {
             let flow = &mut flows[wanted.flow];
-            match search.path(&graph, wanted) {
+            match search.path(wanted) {
                 Ok(path) if wanted.forward => flow.forward = path,
                 Ok(path) => flow.reverse = path,
                 Err(why) => failed.push((wanted.flow, why)),
@@ -109,71 +123,130 @@ struct Wanted {
     forward: bool,
 }
 
-/// The links that leave each node, one node after the other.
-struct Graph<'a> {
-    links: &'a [Link],
-    /// Where the links of each node start in `leaving`.
-    starts: Vec<u32>,
-    leaving: Vec<u32>,
+/// A link, or a way, of the graph.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    id: u32,
+    from: u32,
+    to: u32,
+    one_way_delay: Duration,
 }
 
-impl<'a> Graph<'a> {
-    fn new(nodes: usize, links: &'a [Link]) -> Graph<'a> {
+/// The edges of each node, one node after the other.
+struct Lists {
+    /// Where those of each node start in `edges`.
+    starts: Vec<u32>,
+    edges: Vec<Edge>,
+}
+
+impl Lists {
+    /// `edges` by their node, in the order given.
+    fn new(nodes: usize, edges: impl Iterator<Item = (u32, Edge)> + Clone) -> Lists {
         let mut starts = vec![0u32; nodes + 1];
-        for link in links {
-            starts[link.from.0 as usize + 1] += 1;
+        for (node, _) in edges.clone() {
+            starts[node as usize + 1] += 1;
         }
         for i in 0..nodes {
             starts[i + 1] += starts[i];
         }
+        let nothing = Edge {
+            id: u32::MAX,
+            from: 0,
+            to: 0,
+            one_way_delay: Duration::ZERO,
+        };
+        let mut listed = vec![nothing; starts[nodes] as usize];
         let mut next = starts.clone();
-        let mut leaving = vec![0u32; links.len()];
-        for (i, link) in links.iter().enumerate() {
-            let slot = &mut next[link.from.0 as usize];
-            leaving[*slot as usize] = i as u32;
+        for (node, edge) in edges {
+            let slot = &mut next[node as usize];
+            listed[*slot as usize] = edge;
             *slot += 1;
         }
-        Graph {
-            links,
+        Lists {
             starts,
-            leaving,
+            edges: listed,
         }
     }
 
-    fn leaving(&self, node: u32) -> &[u32] {
+    fn of(&self, node: u32) -> &[Edge] {
         let node = node as usize;
-        &self.leaving[self.starts[node] as usize..self.starts[node + 1] as usize]
+        &self.edges[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+}
+
+/// The nodes and what joins them.
+struct Graph {
+    /// Nodes through which no route passes.
+    ends: Vec<bool>,
+    /// Edges by where they begin, those to ends last.
+    leaving: Lists,
+    /// Edges to ends, by the end.
+    entering: Lists,
+}
+
+impl Graph {
+    fn new(nodes: usize, links: &[Link], ways: &[Way]) -> Graph {
+        let links = links
+            .iter()
+            .map(|link| (link.from, link.to, link.settings.one_way_delay));
+        let ways = ways.iter().map(|way| (way.from, way.to, way.one_way_delay));
+        let edge = |(id, (from, to, one_way_delay)): (u32, (NodeId, NodeId, Duration))| Edge {
+            id,
+            from: from.0,
+            to: to.0,
+            one_way_delay,
+        };
+        let ends = ends(nodes, links.clone(), ways.clone());
+        let edges = (0..).zip(links.chain(ways)).map(edge);
+        let is_end = |node: u32| ends[node as usize];
+        let to_others = edges.clone().filter(|edge| !is_end(edge.to));
+        let to_ends = edges.filter(|edge| is_end(edge.to));
+        let leaving = to_others.chain(to_ends.clone());
+        Graph {
+            leaving: Lists::new(nodes, leaving.map(|edge| (edge.from, edge))),
+            entering: Lists::new(nodes, to_ends.map(|edge| (edge.to, edge))),
+            ends,
+        }
     }
 
     /// The search for a path. A source with a single neighbour searches from
     /// that neighbour.
     fn wanted(&self, from: NodeId, to: NodeId, flow: usize, forward: bool) -> Wanted {
-        let leaving = self.leaving(from.0);
-        let neighbour = |link: u32| self.links[link as usize].to.0;
-        let single = leaving
-            .windows(2)
-            .all(|w| neighbour(w[0]) == neighbour(w[1]));
+        let leaving = self.leaving.of(from.0);
+        let single = leaving.windows(2).all(|edges| edges[0].to == edges[1].to);
         let cheapest = leaving
             .iter()
-            .copied()
-            .min_by_key(|&link| (self.links[link as usize].settings.one_way_delay, link));
-        match cheapest {
-            Some(link) if single => Wanted {
-                root: neighbour(link),
-                first: Some(link),
-                to: to.0,
-                flow,
-                forward,
-            },
-            _ => Wanted {
-                root: from.0,
-                first: None,
-                to: to.0,
-                flow,
-                forward,
-            },
+            .min_by_key(|edge| (edge.one_way_delay, edge.id));
+        let first = cheapest.filter(|_| single).copied();
+        Wanted {
+            root: first.map_or(from.0, |edge| edge.to),
+            first: first.map(|edge| edge.id),
+            to: to.0,
+            flow,
+            forward,
         }
     }
+}
+
+/// The nodes through which no route passes: those whose links all lead to and from one neighbour,
+/// and those without links, which ways alone join to others.
+fn ends(
+    nodes: usize,
+    links: impl Iterator<Item = (NodeId, NodeId, Duration)>,
+    ways: impl Iterator<Item = (NodeId, NodeId, Duration)>,
+) -> Vec<bool> {
+    let mut neighbours = vec![None; nodes];
+    let mut ends = vec![true; nodes];
+    for (from, to, _) in links {
+        for (node, neighbour) in [(from, to), (to, from)] {
+            let known = neighbours[node.0 as usize].get_or_insert(neighbour);
+            ends[node.0 as usize] &= *known == neighbour;
+        }
+    }
+    for node in ways.flat_map(|(from, to, _)| [from, to]) {
+        ends[node.0 as usize] &= neighbours[node.0 as usize].is_none();
+    }
+    ends
 }
 
 /// Length of a path: delay, then links.
@@ -185,12 +258,16 @@ const FAR: Length = (Duration::MAX, u32::MAX);
 struct Search {
     root: u32,
     length: Vec<Length>,
-    /// The link over which the shortest path enters each node.
-    enters: Vec<u32>,
+    /// The edge over which the shortest path enters each node, and where that begins.
+    enters: Vec<(u32, u32)>,
     /// The number of the search that reached, settled or wants each node.
     seen: Vec<u32>,
     settled: Vec<u32>,
     wanted: Vec<u32>,
+    /// For each node the first of its edges to ends that are wanted, and where it was written.
+    to_wanted: Vec<(u32, u32)>,
+    /// Edges to wanted ends, and the next from the same node.
+    wanted_edges: Vec<(Edge, u32)>,
     number: u32,
     heap: BinaryHeap<Reverse<(Length, u32)>>,
     work: usize,
@@ -201,10 +278,12 @@ impl Search {
         Search {
             root: 0,
             length: vec![FAR; nodes],
-            enters: vec![u32::MAX; nodes],
+            enters: vec![(u32::MAX, u32::MAX); nodes],
             seen: vec![0; nodes],
             settled: vec![0; nodes],
             wanted: vec![0; nodes],
+            to_wanted: vec![(0, u32::MAX); nodes],
+            wanted_edges: Vec::new(),
             number: 0,
             heap: BinaryHeap::new(),
             work: 0,
@@ -212,9 +291,10 @@ impl Search {
     }
 
     /// Finds the shortest paths from the root of `group` to its destinations.
-    fn run(&mut self, graph: &Graph<'_>, group: &[Wanted]) {
+    fn run(&mut self, graph: &Graph, group: &[Wanted]) {
         self.number += 1;
         self.heap.clear();
+        self.wanted_edges.clear();
         let Some(first) = group.first() else { return };
         self.root = first.root;
         let mut left = 0;
@@ -222,9 +302,10 @@ impl Search {
             let mark = &mut self.wanted[wanted.to as usize];
             if std::mem::replace(mark, self.number) != self.number {
                 left += 1;
+                self.look_for_end(graph, wanted.to);
             }
         }
-        self.reach(self.root, (Duration::ZERO, 0), u32::MAX);
+        self.reach(self.root, (Duration::ZERO, 0), (u32::MAX, u32::MAX));
         while let Some(Reverse((length, node))) = self.heap.pop() {
             let at = node as usize;
             if self.settled[at] == self.number || self.work > MOST_WORK {
@@ -238,17 +319,46 @@ impl Search {
                     return;
                 }
             }
-            for &link in graph.leaving(node) {
-                let to = &graph.links[link as usize];
-                let longer = (length.0 + to.settings.one_way_delay, length.1 + 1);
-                self.work += 1;
-                self.reach(to.to.0, longer, link);
+            if graph.ends[at] && node != self.root {
+                continue;
+            }
+            let others = graph.leaving.of(node).iter();
+            for edge in others.take_while(|edge| !graph.ends[edge.to as usize]) {
+                self.cross(length, edge);
+            }
+            let (number, mut next) = self.to_wanted[at];
+            while number == self.number && next != u32::MAX {
+                let (edge, after) = self.wanted_edges[next as usize];
+                self.cross(length, &edge);
+                next = after;
             }
         }
     }
 
-    /// A path of this length enters `node` over `link`.
-    fn reach(&mut self, node: u32, length: Length, link: u32) {
+    /// Notes at the nodes before `node`, if that is an end, their edges to it.
+    fn look_for_end(&mut self, graph: &Graph, node: u32) {
+        for edge in graph.entering.of(node) {
+            let (number, first) = &mut self.to_wanted[edge.from as usize];
+            let next = if *number == self.number {
+                *first
+            } else {
+                u32::MAX
+            };
+            (*number, *first) = (self.number, self.wanted_edges.len() as u32);
+            self.wanted_edges.push((*edge, next));
+            self.work += 1;
+        }
+    }
+
+    /// A path of this length ends where `edge` begins.
+    fn cross(&mut self, length: Length, edge: &Edge) {
+        let longer = (length.0 + edge.one_way_delay, length.1 + 1);
+        self.work += 1;
+        self.reach(edge.to, longer, (edge.id, edge.from));
+    }
+
+    /// A path of this length enters `node` over an edge that begins somewhere.
+    fn reach(&mut self, node: u32, length: Length, edge: (u32, u32)) {
         let at = node as usize;
         if self.seen[at] != self.number {
             self.seen[at] = self.number;
@@ -259,15 +369,15 @@ impl Search {
         }
         if length < self.length[at] {
             self.length[at] = length;
-            self.enters[at] = link;
+            self.enters[at] = edge;
             self.heap.push(Reverse((length, node)));
         } else if length == self.length[at] {
-            self.enters[at] = self.enters[at].min(link);
+            self.enters[at] = self.enters[at].min(edge);
         }
     }
 
     /// The links of a path that the last search found.
-    fn path(&self, graph: &Graph<'_>, wanted: &Wanted) -> Result<Vec<LinkId>, NoRoute> {
+    fn path(&self, wanted: &Wanted) -> Result<Vec<LinkId>, NoRoute> {
         if self.settled[wanted.to as usize] != self.number {
             let spent = self.work > MOST_WORK;
             return Err(if spent {
@@ -283,9 +393,9 @@ impl Search {
         let mut path = Vec::with_capacity(hops);
         let mut node = wanted.to;
         while node != self.root {
-            let link = self.enters[node as usize];
+            let (link, from) = self.enters[node as usize];
             path.push(LinkId(link));
-            node = graph.links[link as usize].from.0;
+            node = from;
         }
         path.extend(wanted.first.map(LinkId));
         path.reverse();

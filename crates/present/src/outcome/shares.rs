@@ -74,25 +74,26 @@ pub(crate) fn bottlenecks<'a>(
         let rate = |l: &&LinkId| scenario.links[l.0 as usize].settings.rate;
         way.iter().min_by_key(rate).map(|l| l.0 as usize)
     };
-    let narrow: Vec<usize> = scenario
-        .flows
-        .iter()
-        .filter_map(|f| slowest(&f.forward))
-        .collect();
-    let crosses = |flow: usize, link: usize| {
-        let way = &scenario.flows[flow].forward;
-        way.iter().any(|l| l.0 as usize == link)
-    };
+    let ways = || scenario.flows.iter().map(|flow| &flow.forward);
+    let mut narrow = vec![false; outcome.links.len()];
+    for link in ways().filter_map(|way| slowest(way)) {
+        narrow[link] = true;
+    }
+    // The flows of each such link, with their crossings.
+    let mut crossed: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
+    for (flow, way) in ways().enumerate().take(outcome.flows.len()) {
+        for link in way.iter().map(|link| link.0 as usize) {
+            if narrow[link] && let Some(crossing) = outcome.crossing(flow, link) {
+                crossed.entry(link).or_default().push((flow, crossing));
+            }
+        }
+    }
     let is_part = interval.from() > Time::ZERO || interval.to() < outcome.ended_at;
     let mut found = Vec::new();
     for (link, l) in outcome.links.iter().enumerate() {
-        if !narrow.contains(&link) {
+        let Some(flows) = crossed.remove(&link) else {
             continue;
-        }
-        let flows: Vec<(usize, usize)> = (0..outcome.flows.len())
-            .filter(|f| crosses(*f, link))
-            .filter_map(|f| Some((f, outcome.crossing(f, link)?)))
-            .collect();
+        };
         if flows.len() < 2 {
             continue;
         }

@@ -1,11 +1,12 @@
 //! Flows and their routes.
 
+use super::links::Links;
 use super::nodes::Nodes;
 use super::transports::Transports;
 use super::{applications, routers};
 use crate::incompatible::{Incompatibility, incompatibility, no_lookup};
-use crate::model::{Flow, Handshake, Link};
-use crate::route::{self, NoRoute};
+use crate::model::{Flow, Handshake, Link, NodeId};
+use crate::route::{self, NoRoute, Way};
 use crate::schema::LARGEST_COUNT;
 use crate::schema::flow::FlowTable;
 use bentpipe_document::{
@@ -283,6 +284,13 @@ fn times(
     })
 }
 
+impl Unrouted {
+    /// From which node to which each flow leads.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        self.flows.iter().map(|flow| (flow.from, flow.to))
+    }
+}
+
 impl Times {
     /// Time between the starts of two flows of the table.
     fn spacing(&self) -> Duration {
@@ -330,20 +338,21 @@ fn check_routers(
     reported.map_or(Ok(flows), Err)
 }
 
-/// Gives each flow its links.
+/// Gives each flow its links, and ways over constellations.
 pub(super) fn route(
     top: &Context,
     unrouted: Unrouted,
     nodes: &Nodes,
-    links: &[Link],
-    complete: bool,
+    links: &Links,
+    ways: &[Way],
 ) -> Result<Vec<Flow>, Reported> {
     let Unrouted { mut flows, places } = unrouted;
-    if !complete {
+    if !links.complete {
         // A link that could not be read may be the one that is missing.
         return Ok(flows);
     }
-    let Err(failed) = route::route(nodes.count(), links, &mut flows) else {
+    let links = &links.links;
+    let Err(failed) = route::route(nodes.count(), links, ways, &mut flows) else {
         return check_routers(top, flows, &places, links);
     };
     let mut reported = None;

@@ -1,14 +1,14 @@
 //! Constellations become nodes, links with timelines and routes that change.
 //!
-//! Routes are found first with a link between any two terminals of a constellation, as long as the
-//! straight path up, across and down. The pairs on a route are planned; then satellites on their
-//! paths become nodes, hops become links, and the routes of the flows change with the paths.
+//! Routes are found first over [ways](super::ways) from terminal to terminal. The pairs on a route are
+//! planned; then satellites on their paths become nodes, hops become links, and the routes of the
+//! flows change with the paths.
 //! Bent-pipe satellites become one link for each pair and direction instead, with the delay of both
 //! hops.
 
-use super::constellations::{ConstellationSpec, Skies};
-use super::links::Links;
-use super::nodes::{Nodes, Station};
+use super::constellations::ConstellationSpec;
+use super::nodes::Station;
+use super::ways::{Crossed, Ways};
 use crate::courses;
 use crate::model::{Flow, Link, LinkId, Node, NodeId, RouteChange, Scenario};
 use crate::queue_length::LinkContext;
@@ -17,109 +17,39 @@ use crate::schema::LARGEST_COUNT;
 use crate::space::{ExpandedConstellation, ExpandedConstellations, Hop};
 use bentpipe_document::{Context, Diagnostic, Form, Reported};
 use bentpipe_link::{ChannelSettings, Limit, LinkSettings, QueueSettings};
-use bentpipe_orbit::{Distance, Edge, EdgeKind, Mode, Node as Stop, Plan, Position, Terminal};
+use bentpipe_orbit::{Edge, EdgeKind, Mode, Node as Stop, Plan, Terminal};
 use bentpipe_units::{Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Terminals of a constellation, at most: each two may want a way.
-const MOST_TERMINALS: usize = 300;
+/// Links that constellations make, at most.
+const MOST_LINKS: u64 = 20 * LARGEST_COUNT;
 
-/// Placeholders for constellations while routes are computed.
-pub(super) struct Spaces<'a> {
-    skies: &'a [ConstellationSpec],
-    /// Of each constellation its terminals.
-    stations: Vec<Vec<(NodeId, Station)>>,
-    /// The first placeholder link of a pair.
-    base: usize,
-    /// Of each such link its constellation and its terminals there.
-    pairs: Vec<(usize, u32, u32)>,
-}
+/// The courses of a pair: from when on over which links, forth and back.
+type Courses = Vec<(Time, Vec<LinkId>, Vec<LinkId>)>;
 
-/// Puts a link between any two terminals of each constellation.
-pub(super) fn join<'a>(
-    top: &Context,
-    skies: &'a Skies,
-    nodes: &Nodes,
-    links: &mut Links,
-) -> Result<Spaces<'a>, Reported> {
-    let mut spaces = Spaces {
-        skies: &skies.skies,
-        stations: Vec::new(),
-        base: links.links.len(),
-        pairs: Vec::new(),
-    };
-    if !skies.complete || !nodes.is_complete() {
-        links.complete = false;
-        return Err(top.errors.already());
-    }
-    for (index, sky) in skies.skies.iter().enumerate() {
-        let stations = nodes.stations(index);
-        if stations.len() < 2 || stations.len() > MOST_TERMINALS {
-            let found = stations.len();
-            let message = format!("constellation `{}` has {found} terminals", sky.name);
-            let label = format!("expected 2 to {MOST_TERMINALS}");
-            let error = Diagnostic::new(sky.place, message).label(label);
-            let help = format!(
-                "nodes with `terminal_of = \"{}\"` are its terminals",
-                sky.name
-            );
-            links.complete = false;
-            return Err(top.report(error.help(help)));
-        }
-        let height = sky.constellation.position(0, Time::ZERO).altitude().km();
-        for (a, (from, here)) in stations.iter().enumerate() {
-            for (b, (to, there)) in stations.iter().enumerate().filter(|(b, _)| *b != a) {
-                let ground =
-                    |station: &Station| Position::above(station.place, Distance::from_km(0.0));
-                let km = ground(here).distance(ground(there)).km() + 2.0 * height;
-                let delay = Distance::from_km(km).one_way_delay();
-                let queue = QueueSettings::drop_tail(Limit::Packets(1));
-                let settings = LinkSettings::new(sky.up_rate, delay, queue);
-                links
-                    .links
-                    .push(Link::new("", [*from, *to], settings, None));
-                spaces.pairs.push((index, a as u32, b as u32));
-            }
-        }
-        spaces.stations.push(stations);
-    }
-    Ok(spaces)
-}
-
-/// The ways of a pair: from when on over which links, forth and back.
-type Ways = Vec<(Time, Vec<LinkId>, Vec<LinkId>)>;
-
-/// Replaces placeholder links by the behaviour of the constellations.
+/// Replaces ways by the behaviour of the constellations.
 pub(super) fn expand(
     top: &Context,
-    spaces: Spaces<'_>,
+    skies: &[ConstellationSpec],
+    ways: &Ways,
     scenario: &mut Scenario,
 ) -> Result<ExpandedConstellations, Reported> {
     let mut space = ExpandedConstellations::default();
-    if spaces.skies.is_empty() {
+    if skies.is_empty() {
         return Ok(space);
     }
-    scenario.links.truncate(spaces.base);
-    let stands_for = |link: &LinkId| {
-        let pair = (link.0 as usize).checked_sub(spaces.base)?;
-        let (sky, a, b) = spaces.pairs[pair];
-        Some((sky, a.min(b), a.max(b), a > b))
-    };
-    let used: BTreeSet<(usize, u32, u32)> = scenario
-        .flows
-        .iter()
-        .flat_map(|flow| flow.forward.iter().chain(&flow.reverse))
-        .filter_map(stands_for)
-        .map(|(sky, a, b, _)| (sky, a, b))
+    let links = scenario.flows.iter();
+    let links = links.flat_map(|flow| flow.forward.iter().chain(&flow.reverse));
+    let used: BTreeSet<Crossed> = links
+        .filter_map(|link| ways.crossed(*link))
+        .map(|(crossed, _)| crossed)
         .collect();
-    let mut ways: HashMap<(usize, u32, u32), Ways> = HashMap::new();
-    for (index, sky) in spaces.skies.iter().enumerate() {
-        let pairs: Vec<(u32, u32)> = used
-            .iter()
-            .filter(|(sky, ..)| *sky == index)
-            .map(|(_, a, b)| (*a, *b))
-            .collect();
-        let stations = &spaces.stations[index];
+    let used: Vec<Crossed> = used.into_iter().collect();
+    let mut courses: Vec<Courses> = Vec::with_capacity(used.len());
+    for (index, sky) in skies.iter().enumerate() {
+        let pairs = used.iter().filter(|crossed| crossed.sky == index);
+        let pairs: Vec<(u32, u32)> = pairs.map(|crossed| crossed.terminals).collect();
+        let stations = &ways.stations[index];
         let (expanded, plan) = sky_ways(sky, stations, &pairs, scenario)?;
         space.skies.push(ExpandedConstellation {
             name: sky.name.clone(),
@@ -131,29 +61,36 @@ pub(super) fn expand(
             down_rate: sky.down_rate,
             plan,
         });
-        for ((a, b), way) in pairs.into_iter().zip(expanded) {
-            ways.insert((index, a, b), way);
-        }
+        courses.extend(expanded);
     }
-    if scenario.links.len() as u64 > 2 * LARGEST_COUNT {
-        let message = format!("constellations make more than {LARGEST_COUNT} links");
-        let place = spaces.skies[0].place;
-        return Err(top.report(Diagnostic::new(place, message)));
+    if scenario.links.len() as u64 > MOST_LINKS {
+        let message = format!("constellations make more than {MOST_LINKS} links");
+        return Err(top.report(Diagnostic::new(skies[0].place, message)));
     }
-    let hop = |link: &LinkId| match stands_for(link) {
+    let numbers: HashMap<Crossed, usize> = used.iter().copied().zip(0..).collect();
+    let firsts: Vec<usize> = (0..skies.len())
+        .map(|sky| used.partition_point(|crossed| crossed.sky < sky))
+        .collect();
+    let crosses = |link: &LinkId| {
+        let (crossed, back) = ways.crossed(*link)?;
+        Some((crossed.sky, numbers[&crossed], back))
+    };
+    let hop = |link: &LinkId| match crosses(link) {
         None => Hop::Link(*link),
-        Some((sky, a, b, back)) => {
-            let pairs = space.skies[sky].plan.pairs().iter();
-            let mut pairs = pairs.map(|pair| (pair.from, pair.to));
-            let pair = pairs.position(|pair| pair == (a, b)).unwrap_or(0);
-            Hop::Sky { sky, pair, back }
-        }
+        Some((sky, number, back)) => Hop::Sky {
+            sky,
+            pair: number - firsts[sky],
+            back,
+        },
     };
     let flows = scenario.flows.iter();
     let crossed = flows.map(|flow| flow.forward.iter().map(hop).collect());
     space.ways = crossed.collect();
     for flow in &mut scenario.flows {
-        route_flow(flow, &ways, stands_for);
+        route_flow(flow, |link| {
+            let (_, number, back) = crosses(link)?;
+            Some((&courses[number], back))
+        });
         let change = flow
             .changes
             .iter()
@@ -162,7 +99,7 @@ pub(super) fn expand(
         if longest > route::LONGEST {
             let message = format!("the path of flow `{}` is too long", flow.name);
             let label = format!("more than {} links", route::LONGEST);
-            let error = Diagnostic::new(spaces.skies[0].place, message).label(label);
+            let error = Diagnostic::new(skies[0].place, message).label(label);
             return Err(top.report(error));
         }
     }
@@ -176,7 +113,7 @@ fn sky_ways(
     stations: &[(NodeId, Station)],
     pairs: &[(u32, u32)],
     scenario: &mut Scenario,
-) -> Result<(Vec<Ways>, Plan), Reported> {
+) -> Result<(Vec<Courses>, Plan), Reported> {
     let report = |message: String, help: &str| {
         let error = Diagnostic::new(sky.place, message);
         Err(sky.context.report(error.help(help)))
@@ -252,7 +189,7 @@ fn repeated(
     stations: &[(NodeId, Station)],
     plan: &Plan,
     scenario: &mut Scenario,
-) -> Result<Vec<Ways>, Reported> {
+) -> Result<Vec<Courses>, Reported> {
     let mut all = Vec::new();
     for (index, pair) in plan.pairs().iter().enumerate() {
         let ends = [pair.from, pair.to].map(|t| stations[t as usize]);
@@ -296,7 +233,7 @@ fn expand_satellite_hops(
     stations: &[(NodeId, Station)],
     plan: &Plan,
     scenario: &mut Scenario,
-) -> Result<Vec<Ways>, Reported> {
+) -> Result<Vec<Courses>, Reported> {
     let nodes = nodes_of_hops(sky, stations, plan, scenario);
     let mut links: HashMap<(Stop, Stop), LinkId> = HashMap::new();
     for edge in plan.edges() {
@@ -392,30 +329,26 @@ fn line(
     }
 }
 
-/// Puts the ways of pairs into the routes of a flow.
-fn route_flow(
-    flow: &mut Flow,
-    ways: &HashMap<(usize, u32, u32), Ways>,
-    stands_for: impl Fn(&LinkId) -> Option<(usize, u32, u32, bool)>,
-) {
+/// Puts the courses of the pairs that a flow crosses into its routes. `crosses` gives the courses behind
+/// a way, and whether it leads back; none for a link.
+fn route_flow<'a>(flow: &mut Flow, crosses: impl Fn(&LinkId) -> Option<(&'a Courses, bool)>) {
     let (forward, reverse) = (flow.forward.clone(), flow.reverse.clone());
     let mut times: BTreeSet<Time> = BTreeSet::from([Time::ZERO]);
     for link in forward.iter().chain(&reverse) {
-        if let Some((sky, a, b, _)) = stands_for(link) {
-            times.extend(ways[&(sky, a, b)].iter().map(|way| way.0));
+        if let Some((courses, _)) = crosses(link) {
+            times.extend(courses.iter().map(|course| course.0));
         }
     }
-    // A way in which some pair has none is none.
+    // A route over a pair without a path is none.
     let at = |path: &[LinkId], time: Time| -> Vec<LinkId> {
         let mut whole = Vec::with_capacity(path.len());
         for link in path {
-            let Some((sky, a, b, back)) = stands_for(link) else {
+            let Some((courses, back)) = crosses(link) else {
                 whole.push(*link);
                 continue;
             };
-            let ways = &ways[&(sky, a, b)];
-            let now = ways.partition_point(|way| way.0 <= time).saturating_sub(1);
-            let (_, forth, reverse) = &ways[now];
+            let now = courses.partition_point(|course| course.0 <= time);
+            let (_, forth, reverse) = &courses[now.saturating_sub(1)];
             let part = if back { reverse } else { forth };
             if part.is_empty() {
                 return Vec::new();

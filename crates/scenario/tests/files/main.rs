@@ -13,5 +13,6 @@ mod protection;
 mod routing;
 mod schema;
 mod streams;
+mod terminals;
 mod timelines;
 mod transports;

@@ -146,15 +146,23 @@ fn what_a_builder_refuses() {
 }
 
 /// Length of the shortest path between all nodes: delay and links.
-fn floyd_warshall(nodes: usize, links: &[(usize, usize, u64)]) -> Vec<Vec<(u64, usize)>> {
+fn floyd_warshall(
+    nodes: usize,
+    links: &[(usize, usize, u64)],
+    one_way: &[(usize, usize, u64)],
+) -> Vec<Vec<(u64, usize)>> {
     let far = (u64::MAX / 4, usize::MAX / 4);
     let mut length = vec![vec![far; nodes]; nodes];
     for (i, row) in length.iter_mut().enumerate() {
         row[i] = (0, 0);
     }
-    for &(a, b, delay) in links {
+    let back = links.iter().map(|(a, b, delay)| (b, a, delay));
+    let forth = links
+        .iter()
+        .chain(one_way)
+        .map(|(a, b, delay)| (a, b, delay));
+    for (&a, &b, &delay) in forth.chain(back) {
         length[a][b] = length[a][b].min((delay, 1));
-        length[b][a] = length[b][a].min((delay, 1));
     }
     for k in 0..nodes {
         for i in 0..nodes {
@@ -171,14 +179,27 @@ proptest! {
     #[test]
     fn routes_are_shortest_paths(
         links in prop::collection::vec((0usize..9, 0usize..9, 0u64..4), 1..24),
+        one_way in prop::collection::vec((0usize..9, 0usize..9, 0u64..4), 0..8),
         pairs in prop::collection::vec((0usize..9, 0usize..9), 1..12),
     ) {
-        let links: Vec<_> = links.into_iter().filter(|(a, b, _)| a != b).collect();
-        let length = floyd_warshall(9, &links);
-        let connected = |a: usize, b: usize| a != b && length[a][b].1 < 99;
+        let joins = |(a, b, _): &(usize, usize, u64)| a != b;
+        let links: Vec<_> = links.into_iter().filter(joins).collect();
+        let one_way: Vec<_> = one_way.into_iter().filter(joins).collect();
+        let network = || {
+            let (mut builder, ids) = network(9, &links);
+            for (i, (a, b, delay)) in one_way.iter().enumerate() {
+                let name = format!("single{i}");
+                builder.one_way_link(name, ids[*a], ids[*b], settings(*delay), None);
+            }
+            (builder, ids)
+        };
+        let length = floyd_warshall(9, &links, &one_way);
+        let connected = |a: usize, b: usize| {
+            a != b && length[a][b].1 < 99 && length[b][a].1 < 99
+        };
         let pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| connected(*a, *b)).collect();
         prop_assume!(!pairs.is_empty());
-        let (mut builder, ids) = network(9, &links);
+        let (mut builder, ids) = network();
         for (i, (a, b)) in pairs.iter().enumerate() {
             flow(&mut builder, &format!("f{i}"), ids[*a], ids[*b]);
         }
@@ -200,7 +221,7 @@ proptest! {
                 prop_assert_eq!((delay, path.len()), expected);
             }
             // The same route as when this flow is alone.
-            let (mut alone, ids) = network(9, &links);
+            let (mut alone, ids) = network();
             let (a, b) = pairs[i];
             self::flow(&mut alone, "f", ids[a], ids[b]);
             let alone = alone.build().unwrap();
