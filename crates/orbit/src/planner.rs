@@ -83,13 +83,16 @@ pub enum PlanError {
     Interval,
     /// More work than anybody waits for.
     #[error(
-        "{looks} looks at {satellites} satellites are too many: take a longer interval or a shorter run"
+        "{looks} looks at {satellites} satellites for {pairs} pairs of terminals are too many: take a longer \
+         interval without jitter, a shorter run or fewer terminals"
     )]
     TooMuch {
         /// Number of updates that the plan would need.
         looks: u64,
         /// Number of satellites.
         satellites: usize,
+        /// Number of pairs whose paths are looked for at each update.
+        pairs: usize,
     },
 }
 
@@ -159,7 +162,11 @@ fn check(
     let looks = (settings.duration.as_nanos() / interval.as_nanos()).saturating_mul(clocks);
     let work = looks.saturating_mul(satellites as u64 * (1 + pairs.len() as u64));
     if looks > MOST_LOOKS || work > MOST_POSITIONS {
-        return Err(PlanError::TooMuch { looks, satellites });
+        return Err(PlanError::TooMuch {
+            looks,
+            satellites,
+            pairs: pairs.len(),
+        });
     }
     Ok(())
 }

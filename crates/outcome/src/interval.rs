@@ -171,14 +171,32 @@ impl Interval<'_> {
     /// flows. `None` for an interval of no length.
     #[must_use]
     pub fn unused(&self, link: usize) -> Option<f64> {
-        let mut bytes = Bytes::ZERO;
+        let crossings = self.outcome.crossings.iter().enumerate();
+        let here = crossings.filter(|(_, crossing)| crossing.link == link);
+        let bytes = here.fold(Bytes::ZERO, |sum, (i, _)| {
+            sum + self.crossing(i).transmitted
+        });
+        self.unused_beside(bytes, link)
+    }
+
+    /// Unused share of a link over which all flows together have transmitted this much; see
+    /// [`Interval::transmitted`]. `None` for an interval of no length.
+    #[must_use]
+    pub fn unused_beside(&self, transmitted: Bytes, link: usize) -> Option<f64> {
+        // A packet that began before the interval counts as a whole.
+        Some((1.0 - self.share(transmitted, link)?).max(0.0))
+    }
+
+    /// What all flows together have transmitted over each link.
+    #[must_use]
+    pub fn transmitted(&self) -> Vec<Bytes> {
+        let mut sums = vec![Bytes::ZERO; self.outcome.links.len()];
         for (i, crossing) in self.outcome.crossings.iter().enumerate() {
-            if crossing.link == link {
-                bytes += self.crossing(i).transmitted;
+            if let Some(sum) = sums.get_mut(crossing.link) {
+                *sum += self.crossing(i).transmitted;
             }
         }
-        // A packet that began before the interval counts as a whole.
-        Some((1.0 - self.share(bytes, link)?).max(0.0))
+        sums
     }
 
     /// [Jain's index](jain_index) over the payload that these flows delivered;
@@ -217,6 +235,11 @@ mod tests {
         assert_eq!(share(o.whole(), 0), 0.48);
         assert_eq!(share(o.whole(), 1), 0.12);
         assert!((o.whole().unused(0).unwrap() - 0.4).abs() < 1e-12);
+        let transmitted = o.whole().transmitted();
+        assert_eq!(
+            o.whole().unused_beside(transmitted[0], 0),
+            o.whole().unused(0)
+        );
         // 500 kB and 50 kB in the last 6 s, that is 750 kB.
         let late = o.interval(at(4), Time::MAX).unwrap();
         assert_eq!(late.length(), Duration::from_secs(6));

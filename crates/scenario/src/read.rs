@@ -24,6 +24,7 @@ mod ways;
 
 use crate::document::GivenControls;
 use crate::model::{Kept, Limits, Scenario};
+use crate::route::Overhead;
 use crate::schema::network::Top;
 use crate::space::{ExpandedConstellations, Hop};
 use bentpipe_document::reading::Declared;
@@ -77,8 +78,9 @@ pub(crate) fn scenario(
     let flows = flows::read(&top, flow, &nodes, &transports, end);
     let ends: Vec<_> = flows.iter().flat_map(flows::Unrouted::ends).collect();
     let ways = ways::join(&top, &skies, &nodes, &mut links, &ends);
-    let over = ways.as_ref().map_or(&[][..], |ways| &ways.ways);
-    let flows = flows::route(&top, flows?, &nodes, &links, over);
+    let none = Overhead::default();
+    let overhead = ways.as_ref().map_or(&none, |ways| &ways.overhead);
+    let flows = flows::route(&top, flows?, &nodes, &links, overhead);
     // A middlebox may be at a link of a constellation, which does not exist yet.
     let early = skies
         .names

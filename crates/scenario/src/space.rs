@@ -38,7 +38,7 @@ pub struct ExpandedConstellation {
 }
 
 /// A part of a flow's way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hop {
     /// A link on the ground.
     Link(LinkId),

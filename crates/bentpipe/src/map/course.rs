@@ -5,6 +5,7 @@ use bentpipe_scenario::space::{ExpandedConstellations, Hop};
 use bentpipe_scenario::{Link, NodeId, Scenario};
 use bentpipe_units::{Duration, Time};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// A timeline of a link may change oftener than anybody can see.
 const MOST_CHANGES: usize = 20_000;
@@ -180,15 +181,17 @@ pub fn courses(
     wanted: &[usize],
 ) -> Vec<Course> {
     let mut groups: Vec<(NodeId, &[Hop], Vec<usize>)> = Vec::new();
+    let mut known: HashMap<(NodeId, &[Hop]), usize> = HashMap::new();
     for &flow in wanted {
         let Some(way) = space.ways.get(flow) else {
             continue;
         };
         let from = scenario.flows[flow].from;
-        match groups.iter_mut().find(|g| g.0 == from && g.1 == way) {
-            Some(group) => group.2.push(flow),
-            None => groups.push((from, way, vec![flow])),
-        }
+        let group = *known.entry((from, way)).or_insert_with(|| {
+            groups.push((from, way, Vec::new()));
+            groups.len() - 1
+        });
+        groups[group].2.push(flow);
     }
     let course = |(from, way, flows): (NodeId, &[Hop], Vec<usize>)| Course {
         legs: legs(scenario, space, from, way),
@@ -326,14 +329,15 @@ fn handovers(space: &ExpandedConstellations, way: &[Hop]) -> Vec<Change> {
         };
         let sky = &space.skies[index];
         let ends = &sky.plan.pairs()[pair];
-        for (number, track) in sky.plan.tracks().iter().enumerate() {
-            let ours = match sky.mode {
-                Mode::BentPipe => number == pair,
-                Mode::Isl => [ends.from, ends.to].contains(&track.terminals[0]),
-            };
-            if !ours {
-                continue;
-            }
+        // Over a bent pipe each pair has a track, else each terminal.
+        let ours = match sky.mode {
+            Mode::BentPipe => vec![pair],
+            Mode::Isl => vec![
+                ends.from.min(ends.to) as usize,
+                ends.from.max(ends.to) as usize,
+            ],
+        };
+        for track in ours.into_iter().map(|number| &sky.plan.tracks()[number]) {
             let terminals = track.terminals.iter().map(|t| sky.nodes[*t as usize]);
             let terminals: Vec<NodeId> = terminals.collect();
             changes.extend(track.handovers.iter().skip(1).map(|h| Change {

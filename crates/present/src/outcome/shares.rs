@@ -83,11 +83,18 @@ pub(crate) fn bottlenecks<'a>(
     let mut crossed: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
     for (flow, way) in ways().enumerate().take(outcome.flows.len()) {
         for link in way.iter().map(|link| link.0 as usize) {
-            if narrow[link] && let Some(crossing) = outcome.crossing(flow, link) {
-                crossed.entry(link).or_default().push((flow, crossing));
+            if narrow[link]
+                && let Some(crossing) = outcome.crossing(flow, link)
+            {
+                let flows = crossed.entry(link).or_default();
+                // A route that was given may cross a link twice.
+                if flows.last() != Some(&(flow, crossing)) {
+                    flows.push((flow, crossing));
+                }
             }
         }
     }
+    let transmitted = interval.transmitted();
     let is_part = interval.from() > Time::ZERO || interval.to() < outcome.ended_at;
     let mut found = Vec::new();
     for (link, l) in outcome.links.iter().enumerate() {
@@ -103,7 +110,7 @@ pub(crate) fn bottlenecks<'a>(
             from_ns: interval.from().as_nanos(),
             to_ns: interval.to().as_nanos(),
             is_part,
-            unused: interval.unused(link),
+            unused: interval.unused_beside(transmitted[link], link),
             jain_index_wire: interval.jain_of_wire(flows.iter().map(|f| f.1)),
             jain_index_goodput: interval.jain_of_payload(flows.iter().map(|f| f.0)),
             jain_index_transfers: of_transfers(outcome, interval, &flows),

@@ -21,8 +21,8 @@ use bentpipe_orbit::{Edge, EdgeKind, Mode, Node as Stop, Plan, Terminal};
 use bentpipe_units::{Duration, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Links that constellations make, at most.
-const MOST_LINKS: u64 = 20 * LARGEST_COUNT;
+/// Links of a scenario with constellations, at most.
+const MOST_LINKS: usize = 20 * LARGEST_COUNT as usize;
 
 /// The courses of a pair: from when on over which links, forth and back.
 type Courses = Vec<(Time, Vec<LinkId>, Vec<LinkId>)>;
@@ -62,10 +62,6 @@ pub(super) fn expand(
             plan,
         });
         courses.extend(expanded);
-    }
-    if scenario.links.len() as u64 > MOST_LINKS {
-        let message = format!("constellations make more than {MOST_LINKS} links");
-        return Err(top.report(Diagnostic::new(skies[0].place, message)));
     }
     let numbers: HashMap<Crossed, usize> = used.iter().copied().zip(0..).collect();
     let firsts: Vec<usize> = (0..skies.len())
@@ -143,11 +139,22 @@ fn sky_ways(
             return report(message, help);
         }
     }
-    let ways = match sky.settings.mode {
+    let both_ways = 2 * match sky.settings.mode {
+        Mode::BentPipe => plan.pairs().len(),
+        Mode::Isl => plan.edges().len(),
+    };
+    if scenario.links.len() + both_ways > MOST_LINKS {
+        let message = format!("constellation `{}` makes {both_ways} links", sky.name);
+        let help = format!(
+            "a scenario has room for {MOST_LINKS}: shorten `duration`, or take fewer terminals"
+        );
+        return report(message, &help);
+    }
+    let courses = match sky.settings.mode {
         Mode::BentPipe => repeated(sky, stations, &plan, scenario),
         Mode::Isl => expand_satellite_hops(sky, stations, &plan, scenario),
     };
-    Ok((ways?, plan))
+    Ok((courses?, plan))
 }
 
 fn terminals(sky: &ConstellationSpec, stations: &[(NodeId, Station)]) -> Vec<Terminal> {

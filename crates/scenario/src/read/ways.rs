@@ -1,31 +1,32 @@
 //! Ways between the terminals of constellations, while routes are computed.
 //!
 //! A way is as long as the straight path up, across and down, so that a route which takes two of a
-//! constellation in a row is longer than the one that joins their ends. There are ways between all
-//! terminals that have links too, which are gateways to other networks; and between each other
-//! terminal at an end of a flow and those, and its far end. Their number grows with the terminals,
-//! not with their square.
+//! constellation in a row is longer than the way that joins their ends. Which ways are needed follows from
+//! the networks on the ground, which are what links alone join. A route passes through a network only where
+//! that has several terminals: between all of those there are ways. The terminal of any other network has ways
+//! to those, and to that at the far end of its flows. So the number of ways grows with the terminals, not
+//! with their square.
 
 use super::constellations::{ConstellationSpec, Skies};
 use super::links::Links;
 use super::nodes::{Nodes, Station};
 use crate::model::{LinkId, NodeId};
-use crate::route::Way;
+use crate::route::{Overhead, Way};
 use bentpipe_document::{Context, Diagnostic, Reported};
 use bentpipe_orbit::{Distance, Position};
 use bentpipe_units::Time;
 use std::collections::BTreeSet;
 
-/// Ways of a scenario, at most: some hundred bytes each.
+/// Ways of a scenario, at most: about 80 bytes each.
 const MOST_WAYS: usize = 5_000_000;
 
-/// The ways of a scenario.
+/// The ways of a scenario, and what they join.
 #[derive(Default)]
 pub(super) struct Ways {
     /// Of each constellation its terminals.
     pub(super) stations: Vec<Vec<(NodeId, Station)>>,
-    /// In the order of their numbers as links.
-    pub(super) ways: Vec<Way>,
+    /// What routes need to know of them.
+    pub(super) overhead: Overhead,
     /// The number of the first, as a link.
     base: u32,
     /// Of each way its constellation and its terminals there.
@@ -54,7 +55,7 @@ impl Ways {
     }
 }
 
-/// The ways that the flows from and to `ends` may take. What cannot be told leaves `links` incomplete.
+/// The ways that the flows from and to `ends` may take. Where they cannot be told, `links` become incomplete.
 pub(super) fn join(
     top: &Context,
     skies: &Skies,
@@ -62,10 +63,9 @@ pub(super) fn join(
     links: &mut Links,
     ends: &[(NodeId, NodeId)],
 ) -> Result<Ways, Reported> {
-    let found = if skies.complete && nodes.is_complete() {
-        find(skies, nodes, links, ends)
-    } else {
-        Err(top.errors.already())
+    let found = match skies.complete && nodes.is_complete() {
+        true => find(skies, nodes, links, ends),
+        false => Err(top.errors.already()),
     };
     links.complete &= found.is_ok();
     found
@@ -81,10 +81,6 @@ fn find(
         base: links.links.len() as u32,
         ..Ways::default()
     };
-    let mut has_link = vec![false; nodes.count()];
-    for node in links.links.iter().flat_map(|link| [link.from, link.to]) {
-        has_link[node.0 as usize] = true;
-    }
     for (index, sky) in skies.skies.iter().enumerate() {
         let stations = nodes.stations(index);
         if stations.len() < 2 {
@@ -97,66 +93,108 @@ fn find(
             );
             return Err(sky.context.report(error.help(help)));
         }
-        let pairs = pairs(&stations, &has_link, ends);
-        if ways.ways.len() + pairs.len() > MOST_WAYS {
-            let gateways = stations
-                .iter()
-                .filter(|(node, _)| has_link[node.0 as usize]);
-            let message = format!(
-                "constellation `{}` has too many terminals that routes may pass through",
-                sky.name
-            );
-            let label = format!(
-                "{} of its {} terminals have links to other nodes",
-                gateways.count(),
-                stations.len()
-            );
-            let error = Diagnostic::new(sky.place, message).label(label);
-            let help = "join flows to a terminal itself, in place of a node behind it";
-            return Err(sky.context.report(error.help(help)));
-        }
-        ways.ways.extend(lengths(sky, &stations, &pairs));
-        let numbered = pairs.into_iter().map(|(a, b)| (index as u32, a, b));
-        ways.pairs.extend(numbered);
         ways.stations.push(stations);
     }
+    let terminals = ways.stations.iter().flatten().map(|(node, _)| *node);
+    let joined = links.links.iter().map(|link| (link.from, link.to));
+    let gates = gates(nodes.count(), joined, terminals);
+    for (index, sky) in skies.skies.iter().enumerate() {
+        let stations = &ways.stations[index];
+        let terminals: Vec<NodeId> = stations.iter().map(|(node, _)| *node).collect();
+        let pairs = match pairs(&terminals, &gates, ends) {
+            Ok(pairs) if ways.pairs.len() + pairs.len() <= MOST_WAYS => pairs,
+            refused => {
+                let several = refused.err().unwrap_or_default();
+                let message = format!(
+                    "constellation `{}` has too many terminals that routes may pass through",
+                    sky.name
+                );
+                let label = format!(
+                    "{several} of its {} terminals are in networks with several",
+                    terminals.len()
+                );
+                let error = Diagnostic::new(sky.place, message).label(label);
+                let help = "a route may pass any two of those; leave out links that join them on the ground";
+                return Err(sky.context.report(error.help(help)));
+            }
+        };
+        ways.overhead.ways.extend(lengths(sky, stations, &pairs));
+        let numbered = pairs.into_iter().map(|(a, b)| (index as u32, a, b));
+        ways.pairs.extend(numbered);
+    }
+    ways.overhead.gates = gates;
     Ok(ways)
 }
 
-/// From which terminal to which a route may lead, in order.
+/// Of each node the one terminal of its network on the ground; none, where that has no terminal or
+/// several.
+fn gates(
+    nodes: usize,
+    links: impl Iterator<Item = (NodeId, NodeId)>,
+    terminals: impl Iterator<Item = NodeId>,
+) -> Vec<Option<NodeId>> {
+    // Of each node another one of its network, and of one node of each network itself.
+    let mut other: Vec<usize> = (0..nodes).collect();
+    let find = |other: &mut Vec<usize>, mut node: usize| {
+        while other[node] != node {
+            other[node] = other[other[node]];
+            node = other[node];
+        }
+        node
+    };
+    for (from, to) in links {
+        let [from, to] = [from, to].map(|node| find(&mut other, node.0 as usize));
+        other[from.max(to)] = from.min(to);
+    }
+    let mut count = vec![0u32; nodes];
+    let mut gates = vec![None; nodes];
+    for terminal in terminals {
+        let network = find(&mut other, terminal.0 as usize);
+        count[network] += 1;
+        gates[network] = Some(terminal);
+    }
+    let networks = (0..nodes).map(|node| find(&mut other, node));
+    networks
+        .map(|network| gates[network].filter(|_| count[network] == 1))
+        .collect()
+}
+
+/// From which terminal of a constellation to which a route may lead, by their numbers and in order. Where
+/// these are too many: how many terminals are in networks with several.
 fn pairs(
-    stations: &[(NodeId, Station)],
-    has_link: &[bool],
+    terminals: &[NodeId],
+    gates: &[Option<NodeId>],
     ends: &[(NodeId, NodeId)],
-) -> Vec<(u32, u32)> {
-    let mut numbers = vec![None; has_link.len()];
-    for (number, (node, _)) in (0u32..).zip(stations) {
+) -> Result<Vec<(u32, u32)>, usize> {
+    let mut numbers = vec![None; gates.len()];
+    for (number, node) in (0u32..).zip(terminals) {
         numbers[node.0 as usize] = Some(number);
     }
-    let number = |node: NodeId| numbers[node.0 as usize];
-    let gateways = stations
-        .iter()
-        .filter_map(|(node, _)| number(*node).filter(|_| has_link[node.0 as usize]));
-    let gateways: Vec<u32> = gateways.collect();
-    let mut from: BTreeSet<u32> = gateways.iter().copied().collect();
-    let mut pairs = Vec::new();
-    for &(a, b) in ends {
-        from.extend([a, b].into_iter().filter_map(number));
-        if let (Some(a), Some(b)) = (number(a), number(b)) {
+    // The number of the terminal that alone joins a node to this constellation.
+    let alone = |node: NodeId| numbers[gates[node.0 as usize]?.0 as usize];
+    let several = terminals.iter().filter(|t| gates[t.0 as usize].is_none());
+    let several: Vec<u32> = several.filter_map(|t| numbers[t.0 as usize]).collect();
+    let mut ones: BTreeSet<u32> = BTreeSet::new();
+    let mut pairs: BTreeSet<(u32, u32)> = BTreeSet::new();
+    for &(from, to) in ends {
+        let (from, to) = (alone(from), alone(to));
+        ones.extend(from.into_iter().chain(to));
+        if let Some((a, b)) = from.zip(to).filter(|(a, b)| a != b) {
             pairs.extend([(a, b), (b, a)]);
         }
     }
-    for terminal in from {
-        let both = |gateway: &u32| [(terminal, *gateway), (*gateway, terminal)];
-        pairs.extend(gateways.iter().flat_map(both));
-        if pairs.len() > 2 * MOST_WAYS {
-            break;
-        }
+    let more = several.len() * (several.len() + 2 * ones.len());
+    if pairs.len() + more > MOST_WAYS {
+        return Err(several.len());
     }
-    pairs.retain(|(a, b)| a != b);
+    let mut pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
+    pairs.reserve(more);
+    for &a in &several {
+        pairs.extend(several.iter().filter(|b| **b != a).map(|b| (a, *b)));
+        pairs.extend(ones.iter().flat_map(|b| [(a, *b), (*b, a)]));
+    }
     pairs.sort_unstable();
-    pairs.dedup();
-    pairs
+    Ok(pairs)
 }
 
 /// The ways of `pairs`.
@@ -177,3 +215,6 @@ fn lengths<'a>(
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,7 @@ fn a_route_does_not_depend_on_how_many_terminals_there_are() {
 
 #[test]
 fn routes_pass_through_terminals_that_have_links() {
-    // Over the ground, Lisbon's host and Oslo's are 30 ms apart; over the satellites less.
+    // The line between the hosts takes `line_ms`, a way over the satellites some 10 to 20 ms.
     let from_to = |from: &str, to: &str| {
         format!(
             "f = {{ from = \"{from}\", to = \"{to}\", transport = \"sack\", application = \"persistent\" }}"
@@ -91,7 +91,7 @@ fn routes_pass_through_terminals_that_have_links() {
 }
 
 #[test]
-fn a_terminal_without_a_flow_costs_nothing() {
+fn terminals_without_flows_get_no_links() {
     let one = "f = { from = \"user[7]\", to = \"south\", transport = \"sack\", application = \"persistent\" }";
     let few = scenario(7, 30, one).unwrap();
     let many = scenario(20_000, 30, one).unwrap();
@@ -102,30 +102,132 @@ fn a_terminal_without_a_flow_costs_nothing() {
     );
 }
 
-#[test]
-fn too_many_gateways_are_named() {
-    let text = "duration = \"30 s\"
-[node]
-user = { count = 2500, terminal_of = \"sky\", place = \"Berlin\" }
-hosts = { count = 2500 }
-[link.behind]
-between = [\"user\", \"hosts\"]
-rate = \"1 Gbit/s\"
-one_way_delay = \"1 ms\"
-[constellation.sky]
+fn read(text: &str) -> Result<Scenario, String> {
+    let document = Document::parse("many.toml", text).map_err(|errors| errors.render(false))?;
+    document.validate().map_err(|errors| errors.render(false))
+}
+
+/// What a file of these tests ends with.
+const SKY: &str = "[constellation.sky]
 kind = \"starlink\"
 up_rate = \"10 Mbit/s\"
 down_rate = \"100 Mbit/s\"
-[flow.f]
-from = \"hosts[1]\"
-to = \"hosts[2]\"
-transport = \"sack\"
-application = \"persistent\"
 ";
-    let document = Document::parse("many.toml", text).unwrap();
-    let message = document.validate().unwrap_err().render(false);
+
+/// A flow from a node to another.
+fn flow(name: &str, from: &str, to: &str) -> String {
+    format!(
+        "[flow.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"sack\"\n\
+         application = \"persistent\"\n"
+    )
+}
+
+#[test]
+fn many_terminals_may_send_to_one_without_links() {
+    // Routes to Lisbon could pass the two others, which a line joins.
+    let text = format!(
+        "duration = \"30 s\"
+[node]
+user = {{ count = 20000, terminal_of = \"sky\", place = \"Berlin\" }}
+lisbon = {{ terminal_of = \"sky\", place = \"Lisbon\" }}
+oslo = {{ terminal_of = \"sky\", place = \"Oslo\" }}
+rome = {{ terminal_of = \"sky\", place = \"Rome\" }}
+[link.line]
+between = [\"oslo\", \"rome\"]
+rate = \"1 Gbit/s\"
+one_way_delay = \"9 ms\"
+{SKY}{}",
+        flow("f", "user", "lisbon")
+    );
+    let scenario = read(&text).unwrap();
+    assert_eq!(scenario.flows.len(), 20_000);
+    for flow in &scenario.flows {
+        assert!(!flow.forward.is_empty() && !flow.reverse.is_empty());
+    }
+}
+
+#[test]
+fn each_of_many_terminals_may_have_a_host_behind_it() {
+    let text = format!(
+        "duration = \"30 s\"
+[node]
+user = {{ count = 3000, terminal_of = \"sky\", place = \"Berlin\" }}
+pc = {{ count = 3000 }}
+lisbon = {{ terminal_of = \"sky\", place = \"Lisbon\" }}
+server = {{}}
+[link]
+lan = {{ between = [\"user\", \"pc\"], rate = \"1 Gbit/s\", one_way_delay = \"0 s\" }}
+south = {{ between = [\"lisbon\", \"server\"], rate = \"1 Gbit/s\", one_way_delay = \"1 ms\" }}
+{SKY}{}{}",
+        flow("f", "server", "pc"),
+        flow("between", "pc[1]", "pc[3000]")
+    );
+    let scenario = read(&text).unwrap();
+    let path = |flow: usize| names(&scenario, &scenario.flows[flow].forward);
+    let (first, last) = (path(0), path(2999));
+    assert_eq!(
+        (first[0].as_str(), last[0].as_str()),
+        ("south.reverse", "south.reverse")
+    );
+    assert_eq!(first.last().unwrap(), "lan[1]");
+    assert_eq!(last.last().unwrap(), "lan[3000]");
+    let between = path(3000);
+    assert_eq!(between[0], "lan[1].reverse");
+    assert_eq!(between.last().unwrap(), "lan[3000]");
     assert!(
-        message.contains("2500 of its 2500 terminals have links to other nodes"),
+        between[1..between.len() - 1]
+            .iter()
+            .all(|name| name.starts_with("sky"))
+    );
+}
+
+#[test]
+fn a_bent_pipe_and_a_second_constellation_take_part() {
+    let text = format!(
+        "duration = \"30 s\"
+[node]
+user = {{ count = 500, terminal_of = \"sky\", place = \"Berlin\" }}
+relay = {{ terminal_of = \"sky\", place = \"Rome\" }}
+dish = {{ terminal_of = \"geo\", place = \"Rome\" }}
+far = {{ count = 500, terminal_of = \"geo\", place = \"Cairo\" }}
+[link.line]
+between = [\"relay\", \"dish\"]
+rate = \"1 Gbit/s\"
+one_way_delay = \"1 ms\"
+[constellation.geo]
+kind = \"geo\"
+longitude = 13
+up_rate = \"10 Mbit/s\"
+down_rate = \"100 Mbit/s\"
+{SKY}isl = false
+search = \"15 s\"
+{}",
+        flow("f", "user", "far")
+    );
+    let scenario = read(&text).unwrap();
+    let path = names(&scenario, &scenario.flows[499].forward);
+    assert_eq!(path, ["sky[user[500]-relay]", "line", "geo[dish-far[500]]"]);
+    assert_eq!(scenario.links.len(), 2 + 2 * 500 + 2 * 500);
+}
+
+#[test]
+fn too_many_terminals_of_one_network_are_named() {
+    let text = format!(
+        "duration = \"30 s\"
+[node]
+user = {{ count = 2500, terminal_of = \"sky\", place = \"Berlin\" }}
+ground = {{}}
+[link.behind]
+between = [\"user\", \"ground\"]
+rate = \"1 Gbit/s\"
+one_way_delay = \"1 ms\"
+{SKY}{}{}",
+        flow("a", "user[1]", "user[2]"),
+        flow("b", "user[2499]", "user[2500]")
+    );
+    let message = read(&text).unwrap_err();
+    assert!(
+        message.contains("2500 of its 2500 terminals are in networks with several"),
         "{message}"
     );
 }

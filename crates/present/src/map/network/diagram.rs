@@ -10,7 +10,7 @@ use bentpipe_orbit::Mode;
 use bentpipe_scenario::space::{ExpandedConstellation, ExpandedConstellations, Hop};
 use bentpipe_scenario::{Link, NodeId, Scenario};
 use bentpipe_units::Rate;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// More counted nodes of one name than this are drawn as one.
 const TOGETHER: usize = 4;
@@ -168,12 +168,11 @@ fn edges(
     for link in links.iter().filter(|l| !l.name.ends_with(".reverse")) {
         let ends = (numbers[&link.from], numbers[&link.to]);
         let key = (ends.0.min(ends.1), ends.0.max(ends.1));
-        let reverse = format!("{}.reverse", link.name);
-        let back = links.iter().find(|l| l.name == reverse);
-        edges
-            .entry(key)
-            .or_default()
-            .push(link_lines(scenario, link, back.copied()));
+        let back = link
+            .reverse
+            .and_then(|id| scenario.links.get(id.0 as usize));
+        let lines = link_lines(scenario, link, back);
+        edges.entry(key).or_default().push(lines);
     }
     for ((a, b), all) in edges {
         // Links of one kind between counted nodes are one line.
@@ -301,23 +300,36 @@ fn add_sky(
         sky: true,
         ..Node::default()
     });
-    for node in &sky.nodes {
-        let rates = |ours: &dyn Fn(&Link) -> NodeId| -> Option<Rate> {
-            let links = scenario.links.iter();
-            let mut made = links.filter(|l| is_made(l) && l.name.starts_with(&sky.name));
-            made.find(|l| ours(l) == *node).map(|l| l.settings.rate)
-        };
-        let (up, down) = match sky.mode {
-            Mode::BentPipe => ("sends", "receives"),
-            Mode::Isl => ("up", "down"),
-        };
-        let parts = [(up, rates(&|l| l.from)), (down, rates(&|l| l.to))];
-        let parts = parts
-            .into_iter()
-            .filter_map(|(word, rate)| rate.map(|rate| format!("{word} {rate}")));
-        drawn.edges.push(Edge {
-            ends: [numbers[node], number],
-            lines: [String::new()].into_iter().chain(parts).collect(),
-        });
+    // Of each terminal the rates of the first links from and to it.
+    let mut rates: HashMap<NodeId, [Option<Rate>; 2]> = HashMap::new();
+    let links = scenario.links.iter();
+    for link in links.filter(|l| is_made(l) && l.name.starts_with(&sky.name)) {
+        for (way, node) in [link.from, link.to].into_iter().enumerate() {
+            let rate = &mut rates.entry(node).or_default()[way];
+            *rate = rate.or(Some(link.settings.rate));
+        }
     }
+    let words = match sky.mode {
+        Mode::BentPipe => ["sends", "receives"],
+        Mode::Isl => ["up", "down"],
+    };
+    // Terminals that are drawn as one have one line.
+    let mut lines_of: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for node in &sky.nodes {
+        let rates = rates.get(node).copied().unwrap_or_default();
+        let parts = words.into_iter().zip(rates);
+        let parts = parts.filter_map(|(word, rate)| rate.map(|rate| format!("{word} {rate}")));
+        let lines: Vec<String> = [String::new()].into_iter().chain(parts).collect();
+        let known = lines_of
+            .entry(numbers[node])
+            .or_insert_with(|| lines.clone());
+        if *known != lines {
+            *known = vec![String::new(), "different".to_owned()];
+        }
+    }
+    let edges = lines_of.into_iter().map(|(node, lines)| Edge {
+        ends: [node, number],
+        lines,
+    });
+    drawn.edges.extend(edges);
 }
