@@ -177,11 +177,14 @@ def run(entry: Entry) -> bool:
         say("not measured: its parts have changes that are not committed")
         return False
     say(f"{entry.command} (about {entry.minutes:g} min)")
+    # Where the commands leave files.
+    (sources.ROOT / "target/evidence").mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         ["bash", "-c", entry.command], cwd=sources.ROOT, stdout=subprocess.PIPE, text=True
     )
     if done.returncode not in entry.status:
         say(f"exit status {done.returncode}: nothing was stored")
+        sys.stderr.write(done.stdout)
         return False
     try:
         store(entry, done.stdout)
