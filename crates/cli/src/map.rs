@@ -31,7 +31,9 @@ pub(crate) fn main(args: &args::Map, out: &mut Output) -> Result<Status, Failure
         )));
     }
     let wanted = wanted(&scenario, args.flow.as_deref())?;
-    let mut courses = map::courses(&scenario, &space, &wanted);
+    // The document has all; the page draws some.
+    let most = if args.json { usize::MAX } else { MOST_COURSES };
+    let (mut courses, all) = map::courses(&scenario, &space, &wanted, most);
     if args.json {
         let documents = courses
             .iter()
@@ -44,10 +46,9 @@ pub(crate) fn main(args: &args::Map, out: &mut Output) -> Result<Status, Failure
             "ways": documents.collect::<Vec<_>>(),
         }))?;
     }
-    if courses.len() > MOST_COURSES {
+    if all > MOST_COURSES {
         talk(format_args!(
-            "note: {} different ways; the first {MOST_COURSES} are drawn, --flow chooses one",
-            courses.len()
+            "note: {all} different ways; the first {MOST_COURSES} are drawn, --flow chooses one"
         ));
         courses.truncate(MOST_COURSES);
     }

@@ -83,8 +83,8 @@ pub enum PlanError {
     Interval,
     /// More work than anybody waits for.
     #[error(
-        "{looks} looks at {satellites} satellites for {pairs} pairs of terminals are too many: take a longer \
-         interval without jitter, a shorter run or fewer terminals"
+        "{looks} looks at {satellites} satellites for {pairs} pairs of terminals are too many: take a \
+         longer `search`, a shorter run or fewer terminals, and leave out `jitter`"
     )]
     TooMuch {
         /// Number of updates that the plan would need.

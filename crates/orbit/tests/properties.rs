@@ -278,5 +278,5 @@ fn requests_that_make_no_sense() {
         duration: Duration::from_secs(10_000_000_000),
         ..good
     };
-    assert!(message(&[(0, 1)], &endless).contains("take a longer interval or a shorter run"));
+    assert!(message(&[(0, 1)], &endless).contains("take a longer `search`, a shorter run"));
 }

@@ -10,7 +10,7 @@ use crate::model::{
     Flow, Handshake, Kept, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId, Middlebox, Node,
     NodeId, RouteChange, Scenario, SplitPep,
 };
-use crate::route::{self, NoRoute, Overhead};
+use crate::route::{self, NoRoute, SkyWays};
 use crate::split;
 use bentpipe_link::medium::MediumSettings;
 use bentpipe_link::{ArqSettings, JitterSettings, LinkSettings, SlotSettings, Timeline};
@@ -326,7 +326,7 @@ impl ScenarioBuilder {
             })?;
         }
         let nodes = scenario.nodes.len();
-        let none = Overhead::default();
+        let none = SkyWays::default();
         if let Err(failed) = route::route(nodes, &scenario.links, &none, &mut scenario.flows) {
             return Err(self.unconnected(&failed));
         }

@@ -24,7 +24,7 @@ mod ways;
 
 use crate::document::GivenControls;
 use crate::model::{Kept, Limits, Scenario};
-use crate::route::Overhead;
+use crate::route::SkyWays;
 use crate::schema::network::Top;
 use crate::space::{ExpandedConstellations, Hop};
 use bentpipe_document::reading::Declared;
@@ -78,9 +78,9 @@ pub(crate) fn scenario(
     let flows = flows::read(&top, flow, &nodes, &transports, end);
     let ends: Vec<_> = flows.iter().flat_map(flows::Unrouted::ends).collect();
     let ways = ways::join(&top, &skies, &nodes, &mut links, &ends);
-    let none = Overhead::default();
-    let overhead = ways.as_ref().map_or(&none, |ways| &ways.overhead);
-    let flows = flows::route(&top, flows?, &nodes, &links, overhead);
+    let none = SkyWays::default();
+    let over_sky = ways.as_ref().map_or(&none, |ways| &ways.over_sky);
+    let flows = flows::route(&top, flows?, &nodes, &links, over_sky);
     // A middlebox may be at a link of a constellation, which does not exist yet.
     let early = skies
         .names

@@ -39,7 +39,7 @@ pub(crate) struct Way {
 /// The ways over the constellations of a scenario. Two in a row of one constellation are longer than the
 /// way that joins their ends, and there is one wherever a route may need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Overhead {
+pub(crate) struct SkyWays {
     /// Numbered after the links.
     pub(crate) ways: Vec<Way>,
     /// Of each node the one terminal of its network on the ground, where that has exactly one.
@@ -82,7 +82,7 @@ impl Scenario {
         route(
             self.nodes.len(),
             &self.links,
-            &Overhead::default(),
+            &SkyWays::default(),
             &mut flows,
         )
         .ok()?;
@@ -96,10 +96,10 @@ impl Scenario {
 pub(crate) fn route(
     nodes: usize,
     links: &[Link],
-    overhead: &Overhead,
+    over_sky: &SkyWays,
     flows: &mut [Flow],
 ) -> Result<(), Vec<(usize, NoRoute)>> {
-    let graph = Graph::new(nodes, links, overhead);
+    let graph = Graph::new(nodes, links, over_sky);
     let mut searches: Vec<Wanted> = Vec::with_capacity(2 * flows.len());
     for (i, flow) in flows.iter().enumerate() {
         if !flow.forward.is_empty() || !flow.changes.is_empty() {

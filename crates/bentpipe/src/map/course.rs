@@ -173,13 +173,15 @@ fn link_delay(link: &Link, at: Time) -> Duration {
     }
 }
 
-/// The courses of the flows in `wanted`, those that cross the same as one.
+/// The courses of the flows in `wanted`, those that cross the same as one: the first `most` of them, and how
+/// many there are.
 #[must_use]
 pub fn courses(
     scenario: &Scenario,
     space: &ExpandedConstellations,
     wanted: &[usize],
-) -> Vec<Course> {
+    most: usize,
+) -> (Vec<Course>, usize) {
     let mut groups: Vec<(NodeId, &[Hop], Vec<usize>)> = Vec::new();
     let mut known: HashMap<(NodeId, &[Hop]), usize> = HashMap::new();
     for &flow in wanted {
@@ -198,7 +200,8 @@ pub fn courses(
         handovers: handovers(space, way),
         flows,
     };
-    groups.into_iter().map(course).collect()
+    let all = groups.len();
+    (groups.into_iter().take(most).map(course).collect(), all)
 }
 
 fn legs(

@@ -44,8 +44,13 @@ fn read(folder: &tempfile::TempDir, name: &str) -> String {
 }
 
 fn small(arguments: &[&str]) -> (tempfile::TempDir, Ended) {
+    written(SMALL, arguments)
+}
+
+/// Runs `bentpipe map` on this text as `small.toml`.
+fn written(text: &str, arguments: &[&str]) -> (tempfile::TempDir, Ended) {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("small.toml"), SMALL).unwrap();
+    std::fs::write(folder.path().join("small.toml"), text).unwrap();
     let arguments: Vec<&str> = ["map", "small.toml"]
         .iter()
         .chain(arguments)
@@ -60,6 +65,29 @@ fn a_small_network_is_frozen() {
     let (folder, ended) = small(&["--format", "svg"]);
     assert_eq!(ended.ok(), "wrote small-map.svg\n");
     insta::assert_snapshot!("map_small", read(&folder, "small-map.svg"));
+}
+
+#[test]
+fn terminals_that_are_drawn_as_one_have_one_line() {
+    let text = r#"
+duration = "10 s"
+[constellation.leo]
+kind = "starlink"
+[node]
+user = { count = 20, terminal_of = "leo", place = "Berlin", up_rate = "7 Mbit/s" }
+gateway = { terminal_of = "leo", place = "Paris" }
+[flow.download]
+from = "gateway"
+to = "user[1]"
+transport = "cubic"
+application = "persistent"
+"#;
+    let (folder, ended) = written(text, &["--format", "svg"]);
+    ended.ok();
+    let picture = read(&folder, "small-map.svg");
+    // The other 19 have no flow, hence no links.
+    assert_eq!(picture.matches("up 7 Mbit/s").count(), 1, "{picture}");
+    assert!(!picture.contains("different"));
 }
 
 /// Everything that a browser would fetch.

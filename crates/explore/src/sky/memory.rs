@@ -29,7 +29,7 @@ impl Surveyed {
 
     /// The way of the one flow.
     pub(crate) fn course(&self) -> Result<Course, Problem> {
-        let mut courses = map::courses(&self.scenario, &self.space, &[0]);
+        let (mut courses, _) = map::courses(&self.scenario, &self.space, &[0], 1);
         courses
             .pop()
             .ok_or_else(|| Problem::wrong("there is no flow"))

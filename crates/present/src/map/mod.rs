@@ -116,8 +116,7 @@ fn state(scenario: &Scenario, space: &ExpandedConstellations, course: &Course, a
 /// The picture of all flows of a scenario at a time.
 pub fn picture(scenario: &Scenario, space: &ExpandedConstellations, at: Time) -> String {
     let all: Vec<usize> = (0..scenario.flows.len()).collect();
-    let mut courses = map::courses(scenario, space, &all);
-    courses.truncate(MOST_COURSES);
+    let (courses, _) = map::courses(scenario, space, &all, MOST_COURSES);
     still(scenario, space, &courses, at)
 }
 

@@ -9,7 +9,7 @@ use bentpipe_report::table::Column;
 use bentpipe_scenario::{LinkId, Scenario};
 use bentpipe_units::{Rate, Time};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 /// A link that is the slowest on the way of the data of some flow, and that
@@ -174,8 +174,11 @@ pub(crate) fn print(
     if bottlenecks.len() > TABLES && out.rows() < usize::MAX {
         return overview(bottlenecks, out);
     }
+    let numbered = groups.iter().enumerate();
+    let members = numbered.flat_map(|(g, group)| group.members.iter().map(move |flow| (*flow, g)));
+    let group_of: HashMap<usize, usize> = members.collect();
     for b in bottlenecks {
-        one(b, groups, out)?;
+        one(b, (groups, &group_of), out)?;
     }
     if !bottlenecks.is_empty() {
         out.line("")?;
@@ -222,8 +225,11 @@ fn overview(bottlenecks: &[Bottleneck<'_>], out: &mut Output) -> io::Result<()> 
     out.folded(folded, note)
 }
 
+/// The groups of all flows, and the group of each flow.
+type Groups<'a> = (&'a [Group], &'a HashMap<usize, usize>);
+
 /// Prints what each flow got of a link.
-fn one(b: &Bottleneck<'_>, groups: &[Group], out: &mut Output) -> io::Result<()> {
+fn one(b: &Bottleneck<'_>, groups: Groups<'_>, out: &mut Output) -> io::Result<()> {
     let time = |ns: u64| seconds(ns as f64 / 1e9);
     out.line("")?;
     out.strong(format_args!(
@@ -260,7 +266,7 @@ fn one(b: &Bottleneck<'_>, groups: &[Group], out: &mut Output) -> io::Result<()>
     out.paragraph(0, &text)
 }
 
-fn table(b: &Bottleneck<'_>, groups: &[Group], rows: usize) -> Folded {
+fn table(b: &Bottleneck<'_>, (groups, group_of): Groups<'_>, rows: usize) -> Folded {
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
     let share = |x: f64| percent(Some(x));
     let measures = Measures::new()
@@ -292,21 +298,17 @@ fn table(b: &Bottleneck<'_>, groups: &[Group], rows: usize) -> Folded {
         .count(Column::number("lost").optional(3), |p| p.channel_losses);
     let items: Vec<(&str, &Part<'_>)> = b.flows.iter().map(|p| (p.flow, p)).collect();
     // The groups of all flows, by places among those of this link.
-    let places: HashMap<usize, usize> = b
-        .flows
-        .iter()
-        .enumerate()
-        .map(|(place, p)| (p.number, place))
-        .collect();
-    let here = groups.iter().map(|group| Group {
-        label: group.label.clone(),
-        members: group
-            .members
-            .iter()
-            .filter_map(|i| places.get(i).copied())
-            .collect(),
+    let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, part) in b.flows.iter().enumerate() {
+        if let Some(group) = group_of.get(&part.number) {
+            places.entry(*group).or_default().push(place);
+        }
+    }
+    let here = places.into_iter().map(|(group, members)| Group {
+        label: groups[group].label.clone(),
+        members,
     });
-    let here: Vec<Group> = here.filter(|group| !group.members.is_empty()).collect();
+    let here: Vec<Group> = here.collect();
     measures.table("flow", &items, &here, rows, false)
 }
 

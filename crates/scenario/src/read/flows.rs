@@ -6,7 +6,7 @@ use super::transports::Transports;
 use super::{applications, routers};
 use crate::incompatible::{Incompatibility, incompatibility, no_lookup};
 use crate::model::{Flow, Handshake, Link, NodeId};
-use crate::route::{self, NoRoute, Overhead};
+use crate::route::{self, NoRoute, SkyWays};
 use crate::schema::LARGEST_COUNT;
 use crate::schema::flow::FlowTable;
 use bentpipe_document::{
@@ -344,7 +344,7 @@ pub(super) fn route(
     unrouted: Unrouted,
     nodes: &Nodes,
     links: &Links,
-    overhead: &Overhead,
+    over_sky: &SkyWays,
 ) -> Result<Vec<Flow>, Reported> {
     let Unrouted { mut flows, places } = unrouted;
     if !links.complete {
@@ -352,7 +352,7 @@ pub(super) fn route(
         return Ok(flows);
     }
     let links = &links.links;
-    let Err(failed) = route::route(nodes.count(), links, overhead, &mut flows) else {
+    let Err(failed) = route::route(nodes.count(), links, over_sky, &mut flows) else {
         return check_routers(top, flows, &places, links);
     };
     let mut reported = None;
@@ -376,7 +376,7 @@ pub(super) fn route(
             .label(format!("more than {} links", route::LONGEST)),
             NoRoute::TooMuchWork => {
                 Diagnostic::new(place, "the network is too large to compute its routes")
-                    .help("use fewer nodes with several links, or fewer terminals with links")
+                    .help("use fewer nodes with several links, or fewer terminals in networks that have several")
             }
         };
         reported = Some(top.report(error));

@@ -50,7 +50,7 @@ pub(super) fn expand(
         let pairs = used.iter().filter(|crossed| crossed.sky == index);
         let pairs: Vec<(u32, u32)> = pairs.map(|crossed| crossed.terminals).collect();
         let stations = &ways.stations[index];
-        let (expanded, plan) = sky_ways(sky, stations, &pairs, scenario)?;
+        let (expanded, plan) = sky_courses(sky, stations, &pairs, scenario)?;
         space.skies.push(ExpandedConstellation {
             name: sky.name.clone(),
             constellation: sky.constellation.clone(),
@@ -103,8 +103,8 @@ pub(super) fn expand(
 }
 
 /// Plans `pairs` of one constellation, adds its nodes and links and gives the
-/// ways of each pair.
-fn sky_ways(
+/// courses of each pair.
+fn sky_courses(
     sky: &ConstellationSpec,
     stations: &[(NodeId, Station)],
     pairs: &[(u32, u32)],
@@ -144,7 +144,8 @@ fn sky_ways(
         Mode::Isl => plan.edges().len(),
     };
     if scenario.links.len() + both_ways > MOST_LINKS {
-        let message = format!("constellation `{}` makes {both_ways} links", sky.name);
+        let sum = scenario.links.len() + both_ways;
+        let message = format!("with constellation `{}` there are {sum} links", sky.name);
         let help = format!(
             "a scenario has room for {MOST_LINKS}: shorten `duration`, or take fewer terminals"
         );
@@ -262,17 +263,17 @@ fn expand_satellite_hops(
             });
         }
     }
-    let ways = (0..plan.pairs().len()).map(|pair| {
+    let courses = (0..plan.pairs().len()).map(|pair| {
         let stretches = plan.stretches(pair);
-        let ways = stretches.map(|(from, _, path)| {
+        let courses = stretches.map(|(from, _, path)| {
             let hops = path.unwrap_or(&[]).windows(2);
             let forth = hops.clone().map(|ends| links[&(ends[0], ends[1])]);
             let back = hops.rev().map(|ends| links[&(ends[1], ends[0])]);
             (from, forth.collect(), back.collect())
         });
-        ways.collect()
+        courses.collect()
     });
-    Ok(ways.collect())
+    Ok(courses.collect())
 }
 
 /// The nodes between which a plan has hops; those of satellites are added.

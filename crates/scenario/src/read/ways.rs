@@ -11,7 +11,7 @@ use super::constellations::{ConstellationSpec, Skies};
 use super::links::Links;
 use super::nodes::{Nodes, Station};
 use crate::model::{LinkId, NodeId};
-use crate::route::{Overhead, Way};
+use crate::route::{SkyWays, Way};
 use bentpipe_document::{Context, Diagnostic, Reported};
 use bentpipe_orbit::{Distance, Position};
 use bentpipe_units::Time;
@@ -26,7 +26,7 @@ pub(super) struct Ways {
     /// Of each constellation its terminals.
     pub(super) stations: Vec<Vec<(NodeId, Station)>>,
     /// What routes need to know of them.
-    pub(super) overhead: Overhead,
+    pub(super) over_sky: SkyWays,
     /// The number of the first, as a link.
     base: u32,
     /// Of each way its constellation and its terminals there.
@@ -101,28 +101,27 @@ fn find(
     for (index, sky) in skies.skies.iter().enumerate() {
         let stations = &ways.stations[index];
         let terminals: Vec<NodeId> = stations.iter().map(|(node, _)| *node).collect();
-        let pairs = match pairs(&terminals, &gates, ends) {
-            Ok(pairs) if ways.pairs.len() + pairs.len() <= MOST_WAYS => pairs,
-            refused => {
-                let several = refused.err().unwrap_or_default();
-                let message = format!(
-                    "constellation `{}` has too many terminals that routes may pass through",
-                    sky.name
-                );
-                let label = format!(
-                    "{several} of its {} terminals are in networks with several",
-                    terminals.len()
-                );
-                let error = Diagnostic::new(sky.place, message).label(label);
-                let help = "a route may pass any two of those; leave out links that join them on the ground";
-                return Err(sky.context.report(error.help(help)));
-            }
-        };
-        ways.overhead.ways.extend(lengths(sky, stations, &pairs));
+        let room = MOST_WAYS - ways.pairs.len();
+        let pairs = pairs(&terminals, &gates, ends, room).map_err(|refused| {
+            let TooMany { several, ones } = refused;
+            let message = format!(
+                "constellation `{}` has too many terminals that routes may pass through",
+                sky.name
+            );
+            let label = format!(
+                "{several} terminals that links join to others, beside {ones} with flows, \
+                 need more than {room} ways"
+            );
+            let error = Diagnostic::new(sky.place, message).label(label);
+            let help = "take fewer terminals that links on the ground join to each other, \
+                        or fewer flows";
+            sky.context.report(error.help(help))
+        })?;
+        ways.over_sky.ways.extend(lengths(sky, stations, &pairs));
         let numbered = pairs.into_iter().map(|(a, b)| (index as u32, a, b));
         ways.pairs.extend(numbered);
     }
-    ways.overhead.gates = gates;
+    ways.over_sky.gates = gates;
     Ok(ways)
 }
 
@@ -159,13 +158,23 @@ fn gates(
         .collect()
 }
 
-/// From which terminal of a constellation to which a route may lead, by their numbers and in order. Where
-/// these are too many: how many terminals are in networks with several.
+/// More ways than there is room for.
+#[derive(Debug, PartialEq, Eq)]
+struct TooMany {
+    /// Terminals in networks that have several.
+    several: usize,
+    /// Other terminals that flows need.
+    ones: usize,
+}
+
+/// From which terminal of a constellation to which a route may lead, by their numbers and in order; at most
+/// `room` pairs.
 fn pairs(
     terminals: &[NodeId],
     gates: &[Option<NodeId>],
     ends: &[(NodeId, NodeId)],
-) -> Result<Vec<(u32, u32)>, usize> {
+    room: usize,
+) -> Result<Vec<(u32, u32)>, TooMany> {
     let mut numbers = vec![None; gates.len()];
     for (number, node) in (0u32..).zip(terminals) {
         numbers[node.0 as usize] = Some(number);
@@ -183,9 +192,12 @@ fn pairs(
             pairs.extend([(a, b), (b, a)]);
         }
     }
-    let more = several.len() * (several.len() + 2 * ones.len());
-    if pairs.len() + more > MOST_WAYS {
-        return Err(several.len());
+    let more = several.len() * (several.len().saturating_sub(1) + 2 * ones.len());
+    if pairs.len() + more > room {
+        return Err(TooMany {
+            several: several.len(),
+            ones: ones.len(),
+        });
     }
     let mut pairs: Vec<(u32, u32)> = pairs.into_iter().collect();
     pairs.reserve(more);

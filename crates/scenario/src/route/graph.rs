@@ -1,6 +1,6 @@
 //! The nodes, links and ways that searches for routes cross.
 
-use super::{NONE, Overhead};
+use super::{NONE, SkyWays};
 use crate::model::{Link, NodeId};
 use bentpipe_units::Duration;
 
@@ -71,7 +71,7 @@ impl Lists {
 /// The nodes and what joins them.
 pub(super) struct Graph {
     /// Nodes through which no route passes.
-    pub(super) ends: Vec<bool>,
+    pub(super) dead_ends: Vec<bool>,
     /// Of each node the one terminal of its network on the ground; none, or several: [`NONE`].
     pub(super) gates: Vec<u32>,
     /// The number of the first way.
@@ -84,15 +84,15 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn new(nodes: usize, links: &[Link], overhead: &Overhead) -> Graph {
+    pub(super) fn new(nodes: usize, links: &[Link], over_sky: &SkyWays) -> Graph {
         let first_way = links.len() as u32;
         let links = links
             .iter()
             .map(|link| (link.from, link.to, link.settings.one_way_delay));
-        let ways = overhead.ways.iter();
+        let ways = over_sky.ways.iter();
         let ways = ways.map(|way| (way.from, way.to, way.one_way_delay));
-        let ends = ends(nodes, links.clone(), ways.clone());
-        let gates = overhead.gates.iter().map(|gate| gate.map_or(NONE, |g| g.0));
+        let dead_ends = dead_ends(nodes, links.clone(), ways.clone());
+        let gates = over_sky.gates.iter().map(|gate| gate.map_or(NONE, |g| g.0));
         let mut gates: Vec<u32> = gates.collect();
         gates.resize(nodes, NONE);
         let edges = (0..)
@@ -104,17 +104,17 @@ impl Graph {
                 one_way_delay: delay,
             });
         let mut graph = Graph {
-            ends,
+            dead_ends,
             gates,
             first_way,
             leaving: Lists::default(),
             entering: Lists::default(),
         };
-        let to_others = edges.clone().filter(|edge| !graph.is_last(edge));
-        let last = edges.filter(|edge| graph.is_last(edge));
+        let to_others = edges.clone().filter(|edge| !graph.is_to_dead_end(edge));
+        let last = edges.filter(|edge| graph.is_to_dead_end(edge));
         let passed = |edge: &Edge| match graph.is_way(edge.id) {
             true => graph.gates[edge.from as usize] != edge.from,
-            false => !graph.ends[edge.from as usize],
+            false => !graph.dead_ends[edge.from as usize],
         };
         let leaving = to_others.chain(last.clone());
         let leaving = Lists::new(nodes, leaving.map(|edge| (edge.from, edge)));
@@ -128,16 +128,16 @@ impl Graph {
         edge >= self.first_way
     }
 
-    /// True for an edge that only routes to a node behind it need.
-    pub(super) fn is_last(&self, edge: &Edge) -> bool {
+    /// True for an edge that only routes to a node at its end, or behind that, need.
+    pub(super) fn is_to_dead_end(&self, edge: &Edge) -> bool {
         match self.is_way(edge.id) {
             true => self.gates[edge.to as usize] == edge.to,
-            false => self.ends[edge.to as usize],
+            false => self.dead_ends[edge.to as usize],
         }
     }
 
     /// The search for a path. A source with a single neighbour searches from
-    /// that neighbour.
+    /// that neighbour; so does a terminal with a single way, which needs no other.
     pub(super) fn wanted(&self, from: NodeId, to: NodeId, flow: usize, forward: bool) -> Wanted {
         let leaving = self.leaving.of(from.0);
         let single = leaving.windows(2).all(|edges| edges[0].to == edges[1].to);
@@ -157,21 +157,21 @@ impl Graph {
 
 /// The nodes through which no route passes: those whose links all lead to and from one neighbour,
 /// and those without links, which ways alone join to others.
-fn ends(
+fn dead_ends(
     nodes: usize,
     links: impl Iterator<Item = (NodeId, NodeId, Duration)>,
     ways: impl Iterator<Item = (NodeId, NodeId, Duration)>,
 ) -> Vec<bool> {
     let mut neighbours = vec![None; nodes];
-    let mut ends = vec![true; nodes];
+    let mut dead_ends = vec![true; nodes];
     for (from, to, _) in links {
         for (node, neighbour) in [(from, to), (to, from)] {
             let known = neighbours[node.0 as usize].get_or_insert(neighbour);
-            ends[node.0 as usize] &= *known == neighbour;
+            dead_ends[node.0 as usize] &= *known == neighbour;
         }
     }
     for node in ways.flat_map(|(from, to, _)| [from, to]) {
-        ends[node.0 as usize] &= neighbours[node.0 as usize].is_none();
+        dead_ends[node.0 as usize] &= neighbours[node.0 as usize].is_none();
     }
-    ends
+    dead_ends
 }

@@ -84,7 +84,7 @@ impl Search {
                     return;
                 }
             }
-            if node == self.root || !graph.ends[at] {
+            if node == self.root || !graph.dead_ends[at] {
                 self.leave(graph, node, length);
             }
         }
@@ -114,7 +114,7 @@ impl Search {
         // A path that came over a way takes no other at once.
         let by_way = !is_root && graph.is_way(self.enters[at].0);
         let edges = graph.leaving.of(node);
-        let last = edges.partition_point(|edge| !graph.is_last(edge));
+        let last = edges.partition_point(|edge| !graph.is_to_dead_end(edge));
         for edge in &edges[..last] {
             if by_way && graph.is_way(edge.id) {
                 break;
@@ -122,7 +122,7 @@ impl Search {
             self.cross(length, edge);
         }
         // Few edges lead from these, and many may lead to what is sought.
-        if (is_root && graph.ends[at]) || (!by_way && graph.gates[at] == node) {
+        if (is_root && graph.dead_ends[at]) || (!by_way && graph.gates[at] == node) {
             for edge in &edges[last..] {
                 self.work += 1;
                 if self.sought[edge.to as usize] == self.number {

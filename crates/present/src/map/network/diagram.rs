@@ -323,7 +323,10 @@ fn add_sky(
         let known = lines_of
             .entry(numbers[node])
             .or_insert_with(|| lines.clone());
-        if *known != lines {
+        // A terminal without a flow has no links, and no rates.
+        if known.len() == 1 {
+            *known = lines;
+        } else if lines.len() > 1 && *known != lines {
             *known = vec![String::new(), "different".to_owned()];
         }
     }

@@ -9,9 +9,23 @@ pub(super) fn beside(rank: usize) -> f64 {
     4.5 + 3.6 * rank as f64
 }
 
+/// Of each node the other ends of its edges, in their order, and whether the node is the end of the edge
+/// and not its beginning.
+fn neighbours(drawn: &Diagram) -> Vec<Vec<(usize, bool)>> {
+    let mut found = vec![Vec::new(); drawn.nodes.len()];
+    for [a, b] in drawn.edges.iter().map(|edge| edge.ends) {
+        found[a].push((b, false));
+        if a != b {
+            found[b].push((a, true));
+        }
+    }
+    found
+}
+
 /// Puts nodes into columns: along the ways of flows, then beside neighbours.
 fn columns(drawn: &mut Diagram) {
     let count = drawn.nodes.len();
+    let neighbours = neighbours(drawn);
     let mut placed: Vec<Option<i32>> = vec![None; count];
     for way in &drawn.ways {
         let known: Vec<(i32, i32)> = way
@@ -38,12 +52,11 @@ fn columns(drawn: &mut Diagram) {
         }
         while let Some(node) = queue.pop_front() {
             let column = placed[node].unwrap_or(0);
-            for edge in &drawn.edges {
-                let [a, b] = edge.ends;
-                let (other, step) = match node {
-                    n if n == a => (b, 1),
-                    n if n == b => (a, if drawn.nodes[b].sky { 1 } else { -1 }),
-                    _ => continue,
+            for &(other, is_end) in &neighbours[node] {
+                let step = if is_end && !drawn.nodes[node].sky {
+                    -1
+                } else {
+                    1
                 };
                 if placed[other].is_none() {
                     placed[other] = Some(column + step);
@@ -61,6 +74,7 @@ fn columns(drawn: &mut Diagram) {
 /// Orders the nodes of each column by where their neighbours stand, and gives
 /// the number of rows.
 fn rows(drawn: &mut Diagram) {
+    let neighbours = neighbours(drawn);
     let last = drawn.nodes.iter().map(|n| n.column).max().unwrap_or(0);
     let mut order: Vec<Vec<usize>> = vec![Vec::new(); last as usize + 1];
     for (i, node) in drawn.nodes.iter().enumerate() {
@@ -78,20 +92,17 @@ fn rows(drawn: &mut Diagram) {
     for _ in 0..4 {
         for column in &mut order {
             let middle = |node: usize| {
-                let beside = drawn.edges.iter().filter_map(|edge| match edge.ends {
-                    [a, b] if a == node => Some(at[b]),
-                    [a, b] if b == node => Some(at[a]),
-                    _ => None,
-                });
-                let beside: Vec<f64> = beside.collect();
-                let sum: f64 = beside.iter().sum();
+                let beside = &neighbours[node];
+                let sum: f64 = beside.iter().map(|(other, _)| at[*other]).sum();
                 if beside.is_empty() {
                     at[node]
                 } else {
                     sum / beside.len() as f64
                 }
             };
-            column.sort_by(|a, b| middle(*a).total_cmp(&middle(*b)));
+            let mut placed: Vec<(f64, usize)> = column.iter().map(|n| (middle(*n), *n)).collect();
+            placed.sort_by(|a, b| a.0.total_cmp(&b.0));
+            *column = placed.into_iter().map(|(_, node)| node).collect();
         }
         settle(&order, &mut at);
     }

@@ -71,7 +71,7 @@ fn flow((from, to): (usize, usize)) -> Flow {
 }
 
 /// The ways that `pairs` finds for these flows.
-fn needed(network: &Network, flows: &[(usize, usize)]) -> Overhead {
+fn needed(network: &Network, flows: &[(usize, usize)]) -> SkyWays {
     let all = network.terminals.iter().map(|t| node(t.0));
     let joined = network.links.iter().map(|(a, b, _)| (node(*a), node(*b)));
     let gates = gates(NODES, joined, all);
@@ -81,7 +81,7 @@ fn needed(network: &Network, flows: &[(usize, usize)]) -> Overhead {
         let here = network.terminals.iter().filter(|t| t.1 == sky);
         let here: Vec<_> = here.collect();
         let nodes: Vec<NodeId> = here.iter().map(|t| node(t.0)).collect();
-        let pairs = pairs(&nodes, &gates, &ends).unwrap();
+        let pairs = pairs(&nodes, &gates, &ends, 10_000).unwrap();
         ways.extend(pairs.into_iter().map(|(a, b)| {
             let (a, b) = (here[a as usize], here[b as usize]);
             Way {
@@ -91,7 +91,7 @@ fn needed(network: &Network, flows: &[(usize, usize)]) -> Overhead {
             }
         }));
     }
-    Overhead { ways, gates }
+    SkyWays { ways, gates }
 }
 
 type Length = (Duration, usize);
@@ -129,6 +129,28 @@ fn floyd_warshall(network: &Network) -> Vec<Vec<Option<Length>>> {
     length
 }
 
+#[test]
+fn too_many_ways_are_counted_before_they_are_made() {
+    // Two gateways that a line joins, and three terminals with a flow to the first.
+    let terminals: Vec<NodeId> = (0..5).map(node).collect();
+    let gates = gates(
+        5,
+        [(node(0), node(1))].into_iter(),
+        terminals.iter().copied(),
+    );
+    assert_eq!(gates[..3], [None, None, Some(node(2))]);
+    let ends = [(node(2), node(0)), (node(3), node(0)), (node(4), node(0))];
+    let found = |room| pairs(&terminals, &gates, &ends, room).map(|pairs| pairs.len());
+    assert_eq!(found(14), Ok(2 + 2 * 2 * 3));
+    assert_eq!(
+        found(13),
+        Err(TooMany {
+            several: 2,
+            ones: 3
+        })
+    );
+}
+
 proptest! {
     /// Routes over the ways that are needed are the shortest over all.
     #[test]
@@ -139,9 +161,9 @@ proptest! {
         let length = floyd_warshall(&network);
         let pairs: Vec<_> = pairs.into_iter().filter(|(a, b)| a != b).collect();
         let links = links(&network);
-        let overhead = needed(&network, &pairs);
+        let over_sky = needed(&network, &pairs);
         let mut flows: Vec<Flow> = pairs.iter().map(|pair| flow(*pair)).collect();
-        let failed = match route(NODES, &links, &overhead, &mut flows) {
+        let failed = match route(NODES, &links, &over_sky, &mut flows) {
             Ok(()) => Vec::new(),
             Err(failed) => failed.into_iter().map(|(flow, _)| flow).collect(),
         };
@@ -151,8 +173,9 @@ proptest! {
             for (path, from, to, expected) in
                 [(&flow.forward, from, to, there), (&flow.reverse, to, from, back)]
             {
+                prop_assert_eq!(path.is_empty(), expected.is_none());
                 if path.is_empty() {
-                    continue; // In one direction only.
+                    continue;
                 }
                 let mut at = node(*from);
                 let mut sum = Duration::ZERO;
@@ -161,7 +184,7 @@ proptest! {
                     let (start, end, delay) = match links.get(id) {
                         Some(link) => (link.from, link.to, link.settings.one_way_delay),
                         None => {
-                            let way = overhead.ways[id - links.len()];
+                            let way = over_sky.ways[id - links.len()];
                             (way.from, way.to, way.one_way_delay)
                         }
                     };
@@ -174,21 +197,23 @@ proptest! {
             }
         }
         // The same routes as alone, by what they take.
-        let ends = |overhead: &Overhead, path: &[LinkId]| -> Vec<(u32, Option<Way>)> {
+        let ends = |over_sky: &SkyWays, path: &[LinkId]| -> Vec<(u32, Option<Way>)> {
             let id = |id: &LinkId| match links.get(id.0 as usize) {
                 Some(_) => (id.0, None),
-                None => (0, Some(overhead.ways[id.0 as usize - links.len()])),
+                None => (0, Some(over_sky.ways[id.0 as usize - links.len()])),
             };
             path.iter().map(id).collect()
         };
         for (together, pair) in flows.iter().zip(&pairs) {
-            let overhead_alone = needed(&network, &[*pair]);
+            let ways_alone = needed(&network, &[*pair]);
             let mut alone = [flow(*pair)];
-            let _ = route(NODES, &links, &overhead_alone, &mut alone);
-            prop_assert_eq!(
-                ends(&overhead, &together.forward),
-                ends(&overhead_alone, &alone[0].forward)
-            );
+            let _ = route(NODES, &links, &ways_alone, &mut alone);
+            for (together, alone) in [
+                (&together.forward, &alone[0].forward),
+                (&together.reverse, &alone[0].reverse),
+            ] {
+                prop_assert_eq!(ends(&over_sky, together), ends(&ways_alone, alone));
+            }
         }
     }
 }
