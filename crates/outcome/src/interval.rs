@@ -171,12 +171,8 @@ impl Interval<'_> {
     /// flows. `None` for an interval of no length.
     #[must_use]
     pub fn unused(&self, link: usize) -> Option<f64> {
-        let crossings = self.outcome.crossings.iter().enumerate();
-        let here = crossings.filter(|(_, crossing)| crossing.link == link);
-        let bytes = here.fold(Bytes::ZERO, |sum, (i, _)| {
-            sum + self.crossing(i).transmitted
-        });
-        self.unused_beside(bytes, link)
+        let transmitted = self.transmitted().get(link).copied();
+        self.unused_beside(transmitted.unwrap_or(Bytes::ZERO), link)
     }
 
     /// Unused share of a link over which all flows together have transmitted this much; see

@@ -23,6 +23,7 @@ mod courses;
 mod document;
 mod forward;
 mod fuzzy_rules;
+mod groups;
 mod hash;
 mod incompatible;
 mod model;
@@ -42,6 +43,7 @@ pub use builder::{BuildError, FlowBuilder, ScenarioBuilder};
 pub use courses::pair_timeline;
 pub use document::Document;
 pub use forward::Routes;
+pub use groups::Groups;
 pub use hash::ScenarioHash;
 pub use model::{
     Connection, Flow, Handshake, Kept, Leg, Limits, Link, LinkDownPolicy, LinkId, Medium, MediumId,

@@ -38,7 +38,6 @@
 //! | file | subject |
 //! |---|---|
 //! | `division.rs` | which part each link and each end of a flow is in |
-//! | `groups.rs` | sets of elements that belong together |
 //! | `crossing.rs` | packets on their way to other parts |
 //! | `table.rs` | where parts meet, and what they tell each other |
 //! | `gate.rs` | the barrier |
@@ -48,7 +47,6 @@
 mod crossing;
 mod division;
 mod gate;
-mod groups;
 mod part;
 mod table;
 

@@ -4,12 +4,13 @@
 //! constellation in a row is longer than the way that joins their ends. Which ways are needed follows from
 //! the networks on the ground, which are what links alone join. A route passes through a network only where
 //! that has several terminals: between all of those there are ways. The terminal of any other network has ways
-//! to those, and to that at the far end of its flows. So the number of ways grows with the terminals, not
-//! with their square.
+//! to those, and to that at the far end of its flows. So the number of ways grows with the terminals, and with
+//! the square of those alone whose network has several.
 
 use super::constellations::{ConstellationSpec, Skies};
 use super::links::Links;
 use super::nodes::{Nodes, Station};
+use crate::groups::Groups;
 use crate::model::{LinkId, NodeId};
 use crate::route::{SkyWays, Way};
 use bentpipe_document::{Context, Diagnostic, Reported};
@@ -132,30 +133,20 @@ fn gates(
     links: impl Iterator<Item = (NodeId, NodeId)>,
     terminals: impl Iterator<Item = NodeId>,
 ) -> Vec<Option<NodeId>> {
-    // Of each node another one of its network, and of one node of each network itself.
-    let mut other: Vec<usize> = (0..nodes).collect();
-    let find = |other: &mut Vec<usize>, mut node: usize| {
-        while other[node] != node {
-            other[node] = other[other[node]];
-            node = other[node];
-        }
-        node
-    };
+    let mut networks = Groups::new(nodes);
     for (from, to) in links {
-        let [from, to] = [from, to].map(|node| find(&mut other, node.0 as usize));
-        other[from.max(to)] = from.min(to);
+        networks.tie(from.0 as usize, to.0 as usize);
     }
-    let mut count = vec![0u32; nodes];
-    let mut gates = vec![None; nodes];
+    let mut found = vec![(0u32, None); nodes];
     for terminal in terminals {
-        let network = find(&mut other, terminal.0 as usize);
-        count[network] += 1;
-        gates[network] = Some(terminal);
+        let (count, last) = &mut found[networks.least(terminal.0 as usize)];
+        (*count, *last) = (*count + 1, Some(terminal));
     }
-    let networks = (0..nodes).map(|node| find(&mut other, node));
-    networks
-        .map(|network| gates[network].filter(|_| count[network] == 1))
-        .collect()
+    let gate = |node: usize| match found[networks.least(node)] {
+        (1, gate) => gate,
+        _ => None,
+    };
+    (0..nodes).map(gate).collect()
 }
 
 /// More ways than there is room for.
@@ -181,8 +172,9 @@ fn pairs(
     }
     // The number of the terminal that alone joins a node to this constellation.
     let alone = |node: NodeId| numbers[gates[node.0 as usize]?.0 as usize];
-    let several = terminals.iter().filter(|t| gates[t.0 as usize].is_none());
-    let several: Vec<u32> = several.filter_map(|t| numbers[t.0 as usize]).collect();
+    let several = (0u32..).zip(terminals);
+    let several = several.filter(|(_, node)| gates[node.0 as usize].is_none());
+    let several: Vec<u32> = several.map(|(number, _)| number).collect();
     let mut ones: BTreeSet<u32> = BTreeSet::new();
     let mut pairs: BTreeSet<(u32, u32)> = BTreeSet::new();
     for &(from, to) in ends {

@@ -8,14 +8,13 @@
 //! Kliot, KDD 2012, with heavy pieces first). The weight is the time for which paths lead over a
 //! link, and some hops for the endpoints: how much an application will send is not known.
 
-use super::groups::Groups;
 use crate::execution::Ties;
 use crate::flow::Running;
 use crate::network::Network;
 use crate::observer::Unobserved;
 use crate::{Options, ideal};
 use bentpipe_link::forward;
-use bentpipe_scenario::{LinkDownPolicy, LinkId, Scenario};
+use bentpipe_scenario::{Groups, LinkDownPolicy, LinkId, Scenario};
 use bentpipe_units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -2,21 +2,22 @@
 
 /// Disjoint sets of the elements from 0 on.
 #[derive(Clone, Debug)]
-pub(super) struct Groups {
+pub struct Groups {
     /// Another element of the same set, in the end its least one.
     above: Vec<u32>,
 }
 
 impl Groups {
     /// Every one of so many elements alone.
-    pub(super) fn new(elements: usize) -> Groups {
+    #[must_use]
+    pub fn new(elements: usize) -> Groups {
         Groups {
             above: (0..elements as u32).collect(),
         }
     }
 
     /// The least element of the set of `element`.
-    pub(super) fn least(&mut self, element: usize) -> usize {
+    pub fn least(&mut self, element: usize) -> usize {
         let mut at = element as u32;
         while self.above[at as usize] != at {
             let above = self.above[self.above[at as usize] as usize];
@@ -27,13 +28,13 @@ impl Groups {
     }
 
     /// Puts the sets of `a` and `b` together.
-    pub(super) fn tie(&mut self, a: usize, b: usize) {
+    pub fn tie(&mut self, a: usize, b: usize) {
         let (a, b) = (self.least(a), self.least(b));
         self.above[a.max(b)] = a.min(b) as u32;
     }
 
     /// Puts the sets of all these elements together.
-    pub(super) fn tie_all(&mut self, elements: impl IntoIterator<Item = usize>) {
+    pub fn tie_all(&mut self, elements: impl IntoIterator<Item = usize>) {
         let mut elements = elements.into_iter();
         if let Some(first) = elements.next() {
             elements.for_each(|other| self.tie(first, other));
